@@ -1,0 +1,69 @@
+# `make compare` and `make test` need python3, pip and git; everything else they put in .venv and .uv.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+
+BIN := .venv/bin
+READY := .venv/ready
+PYTEST := $(BIN)/python -m pytest
+WORKERS ?= 2
+# A shim on the PATH may stand for a uv that is not there, so it has to answer.
+UV := $(shell uv --version >/dev/null 2>&1 && echo uv || echo .uv/bin/uv)
+
+.PHONY: help setup compare test faults plain bounds check format lab notebooks lock clean
+
+help:
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 18
+
+.uv/bin/uv:
+	python3 -m pip install --quiet --disable-pip-version-check --target .uv uv
+
+$(READY): requirements.lock | $(filter .uv/%,$(UV))
+	$(UV) venv --quiet --allow-existing --python '>=3.11' .venv
+	$(UV) pip install --quiet --python $(BIN)/python -r requirements.lock
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps -e .
+	touch $@
+
+setup: $(READY) ## the environment in .venv, nothing else
+
+compare: $(READY) ## play the quick comparison and report it with intervals
+	$(BIN)/t48lab run experiments/quick.toml
+	$(BIN)/t48lab report results/quick
+
+test: $(READY) ## the test suite, on WORKERS processes
+	$(PYTEST) -n $(WORKERS) -m "not faults"
+
+faults: $(READY) ## tests that kill processes, corrupt files and starve workers
+	$(PYTEST) -m faults
+
+plain: $(READY) ## the small tests in plain Python, without the JIT
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) -m "not (compiled or slow or faults or cluster or browser)"
+
+bounds: $(READY) ## the test suite with every array index checked
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/bounds $(PYTEST) -n $(WORKERS) -m "not (faults or cluster or browser)"
+
+check: $(READY) ## style, types, layers, and the small tests without the JIT
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(PYTEST) -q tests/test_layers.py
+	$(MAKE) plain
+
+format: $(READY) ## rewrite files in the project's style
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+lab: $(READY) ## JupyterLab on the notebooks
+	$(BIN)/jupyter lab --notebook-dir notebooks
+
+notebooks: $(READY) ## run every notebook from a clean kernel
+	$(BIN)/t48lab notebooks
+
+# Versions move only here: a plain `make lock` keeps what is locked, LOCK=--upgrade takes the newest.
+lock: | $(filter .uv/%,$(UV)) ## write requirements.lock from pyproject.toml
+	$(UV) pip compile pyproject.toml $(LOCK) --quiet --all-extras --universal --python-version 3.11 --fork-strategy fewest \
+		--no-emit-index-url --custom-compile-command "make lock" --output-file requirements.lock
+
+clean: ## remove the environment, the caches and the quick results
+	rm -rf .venv .uv .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage results/quick
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

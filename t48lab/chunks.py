@@ -1,0 +1,138 @@
+"""Chunks of games: a task as plain data, played by compiled code in any thread or process."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from t48lab.agents import make_agent
+from t48lab.errors import T48Error
+from t48lab.kernels import layout as at
+from t48lab.programs import Program, load, memory
+from t48lab.rules import Rules
+from t48lab.spawners import make_spawner
+
+ENDED = ("no legal move", "stop tile")
+"""Why a game ended, by the kernel's number."""
+
+_DIGITS = np.frombuffer(b"0123456789abcdefgh" + b"?" * 14, np.uint8)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Games `first`, `first + 1`, ... of a base seed: text and numbers, so that any worker can rebuild the rest."""
+
+    spec: str
+    spawner: str
+    rules: Rules
+    stop_rank: int
+    seed: int
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """The finished games of a task: rows as kernels/layout.py numbers them, processor seconds, and the wall time."""
+
+    first: int
+    rows: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+    wall: float
+
+
+def run_games(task: Task, cancel: NDArray[np.int64], log: NDArray[np.uint8] | None = None) -> Chunk:
+    """The finished games of a task; `cancel[0] = 1` from another thread ends it after the current move.
+
+    `log` (uint8, of one game only) takes the moves and spawns, see kernels/gameloop.py.
+    """
+    start = perf_counter()
+    program, opponent = programs(task.spec, task.spawner, task.rules)
+    rows, seconds = np.zeros((task.count, at.ROW_SIZE), np.int64), np.zeros(task.count)
+    finished = load("gameloop").play_games(
+        load(program.kernel).search,
+        load(opponent.kernel).search,
+        int(opponent is not program),
+        int(program.kernel == "random"),
+        program.settings,
+        program.reals,
+        program.moves,
+        program.rules,
+        program.lines,
+        program.extra,
+        cleared(program),
+        opponent.settings,
+        opponent.reals,
+        opponent.lines,
+        opponent.extra,
+        cleared(opponent),
+        np.uint64(task.seed),
+        task.first,
+        task.stop_rank,
+        np.uint64(program.purpose),
+        rows,
+        seconds,
+        np.zeros(0, np.uint8) if log is None else log,
+        cancel,
+    )
+    return Chunk(task.first, rows[:finished], seconds[:finished], perf_counter() - start)
+
+
+@functools.lru_cache(maxsize=64)
+def programs(spec: str, spawner: str, rules: Rules) -> tuple[Program, Program]:
+    """The programs of an agent and of its opponent; random spawns need none, then the agent's stands for it."""
+    program = make_agent(spec).compile(rules)
+    return program, make_spawner(spawner).compile(rules) or program
+
+
+def prepare(task: Task) -> None:
+    """Nothing; what the task needs is compiled, here and once, before workers ask for it."""
+    for program in programs(task.spec, task.spawner, task.rules):
+        load(program.kernel)
+    load("gameloop")
+
+
+def cleared(program: Program) -> NDArray[np.uint64]:
+    """This thread's memory for the program, all zero: a game played twice must not meet its own entries."""
+    words = memory(program)
+    words.fill(0)
+    return words
+
+
+def notation(rows: NDArray[np.int64], rules: Rules) -> list[str]:
+    """The final boards of rows in the notation of digits, `RxC:` in front on smaller boards."""
+    low, high = (rows[:, [column]].astype(">i8").view(np.uint8) for column in (at.FINAL_LOW, at.FINAL_HIGH))
+    ranks = np.empty((len(rows), 16), np.uint8)
+    ranks[:, 0::2] = low >> 4 | high & 16
+    ranks[:, 1::2] = low & 15 | (high & 1) << 4
+    cells = _DIGITS[ranks.reshape(-1, 4, 4)[:, : rules.rows, : rules.cols]]
+    text, size = cells.tobytes().decode(), rules.rows * rules.cols
+    front = "" if size == 16 else f"{rules.rows}x{rules.cols}:"
+    return [front + text[i : i + size] for i in range(0, len(text), size)]
+
+
+def base_seed(seed: int, name: str = "seed") -> int:
+    """The seed, or another number of its range; raises T48Error when it cannot be one."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
+        raise T48Error(f"{name} must be a whole number from 0 to 2^63 - 1, got {seed!r}")
+    return int(seed)
+
+
+def count_of(number: int, name: str) -> int:
+    """The number; raises T48Error when it is not 1 or more."""
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
+        raise T48Error(f"{name} must be 1 or more, got {number!r}")
+    return int(number)
+
+
+def stop_rank(stop_tile: int | None) -> int:
+    """The rank of the tile that ends a game, 0 for none; raises T48Error when there is no such tile."""
+    if stop_tile is None:
+        return 0
+    if stop_tile not in [2**rank for rank in range(3, 18)]:
+        raise T48Error(f"stop_tile must be a power of two from 8 to 131072, or None, got {stop_tile!r}")
+    return int(stop_tile).bit_length() - 1

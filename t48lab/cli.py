@@ -1,0 +1,56 @@
+"""The command line: exit status 0 done, 2 bad input (one line on stderr), 130 interrupted."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from t48lab import __version__
+from t48lab.commands import advise, bench, notebooks, play, report, run
+from t48lab.errors import T48Error
+
+DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, invoke_without_command=True
+)
+@click.version_option(__version__, message="t48lab %(version)s")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """A research lab for agents that play 2048."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+for module in (run, report, advise, play, bench, notebooks):
+    cli.add_command(module.command)
+
+
+def status(arguments: Sequence[str]) -> int:
+    """The exit status of a command line, after everything else it does."""
+    try:
+        result = cli.main(list(arguments), prog_name="t48lab", standalone_mode=False)
+    except click.ClickException as error:
+        return _say(error.format_message(), BAD_INPUT)
+    except T48Error as error:
+        return _say(str(error), BAD_INPUT)
+    except (KeyboardInterrupt, click.Abort) as stop:
+        return _say(str(stop) or "interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    return result if isinstance(result, int) else DONE
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"t48lab: {' '.join(message.split())}", err=True)
+    return code
+
+
+def main() -> None:
+    """Nothing; runs the command line of this process and ends it."""
+    sys.exit(status(sys.argv[1:]))

@@ -1,0 +1,98 @@
+"""`t48lab bench`: node counts that must not change, and speeds that depend on the machine."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+POSITIONS = (
+    "1000000000010000", "0012001100200003", "1230023001100010", "0001001203211354",
+    "1321203010020004", "4321523010200000", "6542331012001000", "7653443121100010",
+    "8764532121031010", "9865734523121001", "a975864234211012", "b86497533421 2110".replace(" ", ""),
+    "ba87653442132101", "c953a86274215310", "cba9345621232112", "dcb9678a54321212",
+)  # fmt: skip
+"""Sixteen positions from the first move of a game to a full board of large tiles."""
+
+SEARCHES = (
+    *(f"expectimax:depth={depth},evaluator=classic" for depth in (1, 2, 3)),
+    *(f"minimax:depth={depth},evaluator=classic" for depth in (1, 2, 3)),
+    "mcts:simulations=100",
+)
+"""Searches whose nodes are counted."""
+
+PLAYERS = (
+    ("random", 20_000),
+    ("expectimax:depth=1,evaluator=classic", 100),
+    ("expectimax:depth=2,evaluator=classic", 10),
+    ("expectimax:depth=3,evaluator=classic", 2),
+    ("minimax:depth=2,evaluator=classic", 5),
+    ("mcts:simulations=100", 2),
+)
+"""Agents whose games are timed, and how many games of each."""
+
+_SEED = 2048
+
+
+@click.command("bench")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+def command(as_json: bool) -> None:
+    """Count the nodes of fixed searches, then measure the speed of whole games.
+
+    Node counts are the program's fingerprint: equal on every machine. Speeds are moves per second of processor
+    time on one thread.
+    """
+    from t48lab.manifest import machine, versions
+
+    found = {"fingerprint": fingerprint(), "speeds": speeds(), "machine": machine(), "versions": versions()}
+    if as_json:
+        click.echo(json.dumps(found, allow_nan=False))
+    else:
+        _print(found)
+
+
+def fingerprint() -> dict[str, Any]:
+    """Nodes by search over all POSITIONS, and a digest of every count and best move."""
+    from t48lab.agents import make_agent
+    from t48lab.specs import digest
+
+    found = {spec: [make_agent(spec).search(board) for board in POSITIONS] for spec in SEARCHES}
+    each = {spec: [[result.nodes, result.best] for result in results] for spec, results in found.items()}
+    nodes = {spec: sum(result.nodes for result in results) for spec, results in found.items()}
+    return {"nodes": nodes, "digest": digest(each)}
+
+
+def speeds() -> dict[str, dict[str, float]]:
+    """Games, moves, processor seconds, moves per second and nodes per second of whole games by agent."""
+    from t48lab.batch import play_batch
+
+    found = {}
+    for spec, games in PLAYERS:
+        play_batch(spec, games=1, seed=_SEED, workers=1)
+        frame = play_batch(spec, games=games, seed=_SEED + 1, workers=1)
+        moves, seconds, nodes = (float(frame[name].sum()) for name in ("moves", "seconds", "nodes"))
+        counts = {"games": games, "moves": int(moves), "seconds": seconds}
+        found[spec] = counts | {"moves_per_s": moves / seconds, "nodes_per_s": nodes / seconds}
+    return found
+
+
+def _print(found: dict[str, Any]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    counts = Table("search", "nodes", title=f"Fingerprint {found['fingerprint']['digest']}", box=SIMPLE_HEAD)
+    for spec, nodes in found["fingerprint"]["nodes"].items():
+        counts.add_row(spec, f"{nodes:,}")
+    random = found["speeds"]["random"]["moves_per_s"]
+    table = Table("agent", "games", "moves/s", "nodes/s", "of random play", title="Speed, one thread", box=SIMPLE_HEAD)
+    for spec, row in found["speeds"].items():
+        share = f"{row['moves_per_s'] / random:.3%}"
+        table.add_row(spec, f"{row['games']:,}", f"{row['moves_per_s']:,.0f}", f"{row['nodes_per_s']:,.0f}", share)
+    for shown in (counts, table):
+        for column in shown.columns[1:]:
+            column.justify = "right"
+        console.print(shown)
+    console.print(f"{found['machine']['processor']}, {found['machine']['cores']} cores", highlight=False)

@@ -1,0 +1,34 @@
+"""`t48lab report`: tables and figures of a results folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+_PLAIN_WIDTH = 160
+
+
+@click.command("report")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--baseline", metavar="AGENT", help="Label of the agent that the others are compared with.")
+def command(folder: Path, baseline: str | None) -> None:
+    """Print the tables of a results folder and write them again, with the figures."""
+    show(folder, baseline)
+
+
+def show(folder: Path, baseline: str | None = None) -> None:
+    """Nothing; prints a folder's report after writing its files."""
+    from rich.console import Console
+
+    from t48lab.report import write_report
+
+    console = Console()
+    if not console.is_terminal:
+        console.width = _PLAIN_WIDTH
+    for part in write_report(folder, baseline, console.width):
+        if isinstance(part, str):
+            click.echo(part)
+        else:
+            console.print(part.rich(), "")
+    click.echo(f"\nWritten to {folder}: summary.csv, pairs.csv, report.md, tables and figures.")

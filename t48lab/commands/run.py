@@ -1,0 +1,32 @@
+"""`t48lab run`: play what an experiment's folder lacks, then write its tables and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from t48lab.commands.report import show
+
+
+@click.command("run")
+@click.argument("experiment", metavar="EXPERIMENT.toml", type=click.Path(path_type=Path))
+@click.option("--games", type=int, help="Games of each agent, in place of the file's.")
+@click.option("--seed", type=int, help="Base seed, in place of the file's.")
+@click.option("--workers", type=int, help="Games at once (default: one a processor).")
+@click.option("--out", type=click.Path(path_type=Path), help="The results folder (default: results/NAME).")
+def command(experiment: Path, games: int | None, seed: int | None, workers: int | None, out: Path | None) -> None:
+    """Play an experiment; run again to go on after an interruption.
+
+    Games that the results folder holds are not played again.
+    """
+    from t48lab.experiment import load_experiment, run_experiment
+
+    loaded = load_experiment(experiment, games, seed)
+    folder = out or Path("results") / loaded.name
+    try:
+        run_experiment(loaded, folder, workers, progress=True)
+    except KeyboardInterrupt:
+        again = f"finished games are kept in {folder}, the same command goes on from there"
+        raise KeyboardInterrupt(f"interrupted: {again}") from None
+    show(folder)

@@ -1,0 +1,1 @@
+"""Numbers only: compiled rules and searches, no validation, no printing, no pandas."""

@@ -1,0 +1,330 @@
+"""Monte-Carlo tree search: UCT over positions kept in one block of memory.
+
+A simulation walks down the tree, stores the first position that is not in it, plays on from there at
+random and adds what it earned to every move of its path. In the tree a move that was never tried comes
+first, drawn at random; then the largest `mean + C * scale * sqrt(ln N / n)` (UCB1: Auer, Cesa-Bianchi,
+Fischer 2002; UCT: Kocsis, Szepesvari 2006), where N sums n over the moves that are legal right now.
+
+Return: what a simulation earns from a position on. It is points (REWARD = POINTS or MIN_MAX), so that
+`values` are points still to come, or 1/0 for a largest tile of WIN_RANK at the end (WIN), so that they are
+win rates. With a ROLLOUT_LIMIT of 0 or more, points gain VALUE_WEIGHT times the evaluator's value of the
+last position (its `lost` value when no move is legal there); wins ignore the evaluator.
+
+Scale: what one unit of C is worth. POINTS: the standard deviation of all returns of the root so far, which
+makes C = 1.41 the UCB1 index of rewards with deviation 1. MIN_MAX: highest minus lowest return of the
+root so far, the same as rescaling returns to 0..1. While all returns tie both are 1. WIN: 1.
+
+Chance: BY_SPAWN keeps a child for each spawn of each move (closed loop), ONE_SPAWN the first spawn drawn for
+each move, OPEN_LOOP one child a move, whatever was spawned: its statistics belong to the sequence of
+moves, and legality is that of the board at hand.
+
+Searches of one board on different streams are independent, so root-parallel search adds visits and merges
+values weighted by visits: `visits = sum(v)`, `values = sum(v * values) / visits`, nan counting as 0.
+"""
+
+import math
+
+import numpy as np
+from numba import njit, types
+
+from t48lab.kernels import layout as at
+from t48lab.kernels.bitboard import CELLS, empties, legal, max_rank, playout, popcount, potential, slide, spawn
+from t48lab.kernels.clock import wall
+from t48lab.kernels.lines import evaluate, lost_value
+from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U64, pointer
+from t48lab.kernels.rng import below, next_u64
+from t48lab.kernels.signature import EXTRA, F64, I64, KERNEL, LINES, MOVES, REALS, RULES, SEARCH, SETTINGS, U64, WORDS
+
+U, I = np.uint64, np.int64
+ZERO = U(0)
+TIE = 1e-12
+UNIT = 2.0**-53
+END = types.Tuple((U64, I64, I64))
+
+
+@njit(I64(I64, WORDS), **KERNEL)
+def drawn(directions, stream):
+    """One of the directions whose bits are set, uniformly; one draw."""
+    left = below(stream, popcount(U(directions)))
+    for d in range(4):
+        if directions >> d & 1:
+            if left == 0:
+                return d
+            left -= 1
+    return -1
+
+
+@njit(I64(U64, U64, P_I64, MOVES, P_I32, P_I64), **KERNEL)
+def liked(b, mask, settings, moves, lines, extra):
+    """The legal direction whose afterstate the evaluator values most, the first in ORDER among equals."""
+    best, direction = I(0), I(-1)
+    for i in range(4):
+        d = settings[at.ORDER + i]
+        after = slide(b, d, moves)
+        if after != b:
+            value = evaluate(after, lines, extra, mask)
+            if direction < 0 or value > best:
+                best, direction = value, d
+    return direction
+
+
+@njit(END(U64, P_I64, P_F64, MOVES, RULES, P_I32, P_I64, WORDS), **KERNEL)
+def guided(b, settings, reals, moves, rules, lines, extra, stream):
+    """`playout` with the evaluator's move at each step with probability EVALUATOR_PROBABILITY, else uniform."""
+    mask, four, count, fours = rules[at.MASK], rules[at.FOUR], I(0), I(0)
+    while count != settings[at.ROLLOUT_LIMIT]:
+        directions = legal(b, moves)
+        if directions == 0:
+            break
+        if (next_u64(stream) >> U(11)) * UNIT < reals[at.EVALUATOR_PROBABILITY]:
+            direction = liked(b, mask, settings, moves, lines, extra)
+        else:
+            direction = drawn(directions, stream)
+        after = slide(b, direction, moves)
+        b = spawn(after, mask, four, stream)
+        fours += I(((b ^ after) & CELLS) == ZERO)
+        count += 1
+    return b, count, fours
+
+
+@njit(F64(U64, I64, P_I64, P_F64, MOVES, RULES, P_I32, P_I64), **KERNEL)
+def reward(b, fours, settings, reals, moves, rules, lines, extra):
+    """The reward of a simulation that ended at b: points since the empty board plus value, or a win."""
+    if settings[at.REWARD] == at.WIN:
+        return 1.0 if max_rank(b) >= settings[at.WIN_RANK] else 0.0
+    total = np.float64(potential(b) - 4 * fours)
+    if settings[at.ROLLOUT_LIMIT] >= 0:
+        if legal(b, moves):
+            fixed = evaluate(b, lines, extra, rules[at.MASK])
+        else:
+            fixed = lost_value(b, lines, extra, rules[at.MASK])
+        total += reals[at.VALUE_WEIGHT] * (fixed * 2.0 ** -extra[at.SHIFT])
+    return total
+
+
+@njit(I64(I64, I64, P_I64, F64, P_F64, WORDS), **KERNEL)
+def choose(node, directions, settings, width, stats, stream):
+    """The direction that a simulation takes from a stored position."""
+    untried, total = I(0), 0.0
+    for d in range(4):
+        if directions >> d & 1:
+            visits = stats[node + at.EDGE_VISITS + d]
+            total += visits
+            if visits == 0.0:
+                untried |= I(1) << d
+    if untried:
+        return drawn(untried, stream)
+    best, direction, log_total = -math.inf, I(-1), math.log(total)
+    for i in range(4):
+        d = settings[at.ORDER + i]
+        if directions >> d & 1:
+            visits = stats[node + at.EDGE_VISITS + d]
+            index = stats[node + at.EDGE_SUM + d] / visits + width * math.sqrt(log_total / visits)
+            if index > best:
+                best, direction = index, d
+    return direction
+
+
+@njit(I64(I64, U64, P_U64, P_I64), **KERNEL)
+def holder(slot, b, memory, links):
+    """The link that holds the child with board b in the list that starts at a link, or the list's end."""
+    while links[slot] != 0 and memory[links[slot] + at.NODE_BOARD] != b:
+        slot = links[slot] + at.SIBLING
+    return slot
+
+
+@njit(types.void(I64, U64, I64, P_U64, P_I64), **KERNEL)
+def store(slot, b, capacity, memory, links):
+    """Nothing; a new record for board b hangs from a link, unless the tree is full."""
+    node = links[at.TREE_END]
+    if node < at.ROOT_RECORD + at.RECORD * capacity:
+        for word in range(node, node + at.RECORD):
+            memory[word] = ZERO
+        memory[node + at.NODE_BOARD] = b
+        links[slot] = node
+        links[at.TREE_END] = node + at.RECORD
+
+
+@njit(END(U64, P_I64, F64, MOVES, RULES, P_U64, P_I64, P_F64, WORDS), **KERNEL)
+def descend(b, settings, width, moves, rules, memory, links, stats, stream):
+    """(board, moves made, 4s spawned) where a simulation leaves the tree; its path is kept in memory."""
+    node, depth, fours, chance = I(at.ROOT_RECORD), I(0), I(0), settings[at.CHANCE]
+    while depth < at.LONGEST_PATH:
+        known = links[node + at.KNOWN]
+        if known == 0 or chance == at.OPEN_LOOP:
+            known = links[node + at.KNOWN] = potential(b) << 4 | legal(b, moves)
+        if known & 15 == 0:
+            break
+        d = choose(node, known & 15, settings, width, stats, stream)
+        links[at.PATH + depth] = node + d
+        stats[at.SCORES + depth] = (known >> 4) - 4 * fours
+        depth += 1
+        slot, after = node + at.CHILD + d, slide(b, d, moves)
+        if chance == at.ONE_SPAWN and links[slot] != 0:
+            b = memory[links[slot] + at.NODE_BOARD]
+        else:
+            b = spawn(after, rules[at.MASK], rules[at.FOUR], stream)
+        fours += I(((b ^ after) & CELLS) == ZERO)
+        if chance == at.BY_SPAWN:
+            slot = holder(slot, b, memory, links)
+        if links[slot] == 0:
+            store(slot, b, settings[at.CAPACITY], memory, links)
+            break
+        node = links[slot]
+    return b, depth, fours
+
+
+@njit(types.void(F64, I64, P_F64), **KERNEL)
+def learn(earned, kind, stats):
+    """Nothing; the running figures of the root's returns take in one more (Welford 1962) and set the scale."""
+    count = stats[at.RETURNS] + 1.0
+    step = earned - stats[at.MEAN]
+    mean = stats[at.MEAN] + step / count
+    stats[at.RETURNS], stats[at.MEAN] = count, mean
+    stats[at.SQUARES] += step * (earned - mean)
+    stats[at.LOWEST], stats[at.HIGHEST] = min(stats[at.LOWEST], earned), max(stats[at.HIGHEST], earned)
+    spread = stats[at.HIGHEST] - stats[at.LOWEST] if kind == at.MIN_MAX else math.sqrt(stats[at.SQUARES] / count)
+    if kind != at.WIN and spread > 0.0:
+        stats[at.SCALE] = spread
+
+
+@njit(types.void(U64, P_I64, P_F64, MOVES, RULES, P_I32, P_I64, P_U64, P_I64, P_F64, WORDS, P_F64), **KERNEL)
+def simulate(board, settings, reals, moves, rules, lines, extra, memory, links, stats, stream, out):
+    """Nothing; one simulation is added to the tree and to the counters in `out`."""
+    width = reals[at.EXPLORATION] * stats[at.SCALE]
+    b, depth, fours = descend(board, settings, width, moves, rules, memory, links, stats, stream)
+    if settings[at.ROLLOUT] == at.GUIDED:
+        b, count, more = guided(b, settings, reals, moves, rules, lines, extra, stream)
+    else:
+        first = I(settings[at.ROLLOUT] == at.MERGE_FIRST)
+        b, count, more = playout(b, moves, rules, stream, settings[at.ROLLOUT_LIMIT], first)
+    earned = reward(b, fours + more, settings, reals, moves, rules, lines, extra)
+    counted = 0.0 if settings[at.REWARD] == at.WIN else 1.0
+    for i in range(depth):
+        edge = links[at.PATH + i]
+        stats[edge + at.EDGE_VISITS] += 1.0
+        stats[edge + at.EDGE_SUM] += earned - counted * stats[at.SCORES + i]
+    learn(earned - counted * stats[at.SCORES], settings[at.REWARD], stats)
+    out[at.NODES] += depth + count
+    out[at.DEPTH_REACHED] = max(out[at.DEPTH_REACHED], np.float64(depth))
+    out[at.LEAVES] += 1.0
+
+
+@njit(I64(U64, P_I64, MOVES, RULES, P_U64, P_I64), **KERNEL)
+def successor(board, settings, moves, rules, memory, links):
+    """The record of a board one move and one spawn after the tree's root, 0 when it has none."""
+    root = memory[at.TREE_ROOT]
+    for d in range(4):
+        slot, after = at.ROOT_RECORD + at.CHILD + d, slide(root, d, moves)
+        if settings[at.CHANCE] == at.OPEN_LOOP:
+            tile = board ^ after
+            cell = (tile | tile >> U(1)) & empties(after, rules[at.MASK])
+            if after != root and popcount(tile) == 1 and cell != ZERO:
+                return links[slot]
+        else:
+            slot = holder(slot, board, memory, links)
+            if links[slot] != 0:
+                return links[slot]
+    return 0
+
+
+@njit(types.void(I64, P_U64, P_I64), **KERNEL)
+def keep(root, memory, links):
+    """Nothing; the tree below a record moves to the front of the memory, everything else is dropped.
+
+    A record's children and next sibling were stored after it. So one pass upward finds each record
+    that stays after the link that holds it, and never writes over one that it has yet to read.
+    """
+    end, target = links[at.TREE_END], I(at.ROOT_RECORD)
+    links[root + at.SIBLING], links[root + at.HOLDER] = 0, at.ROOT_LINK
+    for node in range(root, end, at.RECORD):
+        if links[node + at.HOLDER] == 0:
+            continue
+        links[links[node + at.HOLDER]] = target
+        for word in range(at.RECORD):
+            memory[target + word] = memory[node + word]
+        links[target + at.HOLDER] = 0
+        for slot in range(target + at.SIBLING, target + at.CHILD + 4):
+            if links[slot] != 0:
+                links[links[slot] + at.HOLDER] = slot
+        target += at.RECORD
+    links[at.TREE_END] = target
+
+
+@njit(types.void(U64, P_I64, MOVES, RULES, P_U64, P_I64, P_F64), **KERNEL)
+def plant(board, settings, moves, rules, memory, links, stats):
+    """Nothing; the memory holds a tree for board: a new one, or what this game's last search left of it."""
+    node = I(0)
+    if settings[at.REUSE] and links[at.TREE_GENERATION] == settings[at.GENERATION] and links[at.TREE_END] > 0:
+        node = successor(board, settings, moves, rules, memory, links)
+    if node > 0:
+        keep(node, memory, links)
+    else:
+        links[at.TREE_END], stats[at.SCALE] = at.ROOT_RECORD, 1.0
+        store(at.ROOT_LINK, board, I(1), memory, links)
+    links[at.TREE_GENERATION] = settings[at.GENERATION]
+    memory[at.TREE_ROOT] = memory[at.ROOT_RECORD + at.NODE_BOARD] = board
+    stats[at.RETURNS] = stats[at.MEAN] = stats[at.SQUARES] = 0.0
+    stats[at.LOWEST], stats[at.HIGHEST] = math.inf, -math.inf
+
+
+@njit(F64(I64, P_F64, P_F64), **KERNEL)
+def report(directions, stats, out):
+    """The root's visits; they and the values of legal moves stand in `out`, nan for illegal moves."""
+    total = 0.0
+    for d in range(4):
+        out[at.VALUES + d] = out[at.VISITS + d] = math.nan
+        if directions >> d & 1:
+            visits = stats[at.ROOT_RECORD + at.EDGE_VISITS + d]
+            total += visits
+            out[at.VISITS + d] = visits
+            if visits > 0.0:
+                out[at.VALUES + d] = stats[at.ROOT_RECORD + at.EDGE_SUM + d] / visits
+    return total
+
+
+@njit(I64(P_I64, P_F64), **KERNEL)
+def decide(settings, out):
+    """The visited direction with most visits, then the larger mean (or by the mean alone), then by ORDER."""
+    best, most, direction = -math.inf, 0.0, I(-1)
+    for i in range(4):
+        d = settings[at.ORDER + i]
+        visits, mean = out[at.VISITS + d], out[at.VALUES + d]
+        if not visits > 0.0:
+            continue
+        lead = 0.0 if settings[at.FINAL] == at.BY_MEAN else visits - most
+        if direction < 0 or lead > 0.0 or (lead == 0.0 and mean - best > TIE * max(abs(mean), abs(best))):
+            best, most, direction = mean, visits, d
+    return direction
+
+
+@njit(SEARCH, **KERNEL)
+def search(board, settings, reals, moves, rules, lines, extra, memory, stream, out):
+    """The direction to play, -1 when no move is legal.
+
+    Runs SIMULATIONS (0: no such limit) or until SECONDS of wall clock have passed (0: no such limit),
+    whichever comes first, and always one. VALUES are mean returns, DEPTH_REACHED the longest path in the
+    tree in moves, NODES moves made in the tree and in rollouts, LEAVES simulations, TREE_SIZE positions
+    stored; VISITS add up to LEAVES + TAKEN_OVER. With REUSE the tree of the same GENERATION's last
+    search goes on from the position that came of it; otherwise the memory's content is ignored.
+    """
+    started, limit, seconds = wall(), settings[at.SIMULATIONS], reals[at.SECONDS]
+    out[:] = 0.0
+    links, stats, words = pointer(memory.view(np.int64)), pointer(memory.view(np.float64)), pointer(memory)
+    parameters, factors, answer = pointer(settings), pointer(reals), pointer(out)
+    tables, terms = pointer(lines), pointer(extra)
+    directions = legal(board, moves)
+    if directions == 0:
+        report(directions, stats, answer)
+        return -1
+    plant(board, parameters, moves, rules, words, links, stats)
+    out[at.TAKEN_OVER] = report(directions, stats, answer)
+    while True:
+        simulate(board, parameters, factors, moves, rules, tables, terms, words, links, stats, stream, answer)
+        if seconds > 0.0 and wall() - started >= seconds:
+            break
+        if out[at.LEAVES] >= limit and (limit > 0 or not seconds > 0.0):
+            break
+    report(directions, stats, answer)
+    out[at.TREE_SIZE] = (I(memory[at.TREE_END]) - at.ROOT_RECORD) // at.RECORD
+    return decide(parameters, answer)

@@ -1,0 +1,115 @@
+"""Frozen records whose parameters carry default, range, unit and meaning, and whose errors are one line."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from t48lab.errors import T48Error
+
+
+class Parameter(NamedTuple):
+    """What is known of one parameter of a record."""
+
+    default: Any
+    low: float | None
+    high: float | None
+    choices: tuple[str, ...]
+    unit: str
+    meaning: str
+
+
+def parameter(default: Any, meaning: str, unit: str = "", **bounds: Any) -> Any:
+    """A field with its default, its meaning, its unit and the bounds that pydantic checks (ge, gt, le, lt)."""
+    if isinstance(default, float):
+        bounds["allow_inf_nan"] = False
+    return Field(default, description=meaning, json_schema_extra={"unit": unit}, **bounds)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The known name most like the given one, or all of them when none is: the end of an error line."""
+    names = list(known)
+    lower = {n.lower(): n for n in names}
+    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.5)
+    return f"did you mean {lower[close[0]]!r}?" if close else f"choose from {', '.join(names)}"
+
+
+class Record(BaseModel):
+    """A frozen record; raises T48Error with one line that names the value and the remedy."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: ClassVar[str] = ""
+
+    def __init__(self, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise T48Error(_one_line(error, type(self))) from None
+
+    @classmethod
+    def parameters(cls) -> dict[str, Parameter]:
+        """Default, range, choices, unit and meaning of every parameter, by name."""
+        return {name: _describe(name, cls) for name in cls.model_fields}
+
+
+def _describe(name: str, record: type[BaseModel]) -> Parameter:
+    field = record.model_fields[name]
+    bounds = {key: getattr(m, key) for m in field.metadata for key in ("ge", "gt", "le", "lt") if hasattr(m, key)}
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    literal = get_origin(field.annotation) is Literal
+    return Parameter(
+        default=field.default,
+        low=bounds.get("ge", bounds.get("gt")),
+        high=bounds.get("le", bounds.get("lt")),
+        choices=get_args(field.annotation) if literal else (),
+        unit=str(extra.get("unit", "")),
+        meaning=field.description or "",
+    )
+
+
+_BOUNDS = {
+    "greater_than_equal": ("ge", "{} or more"),
+    "greater_than": ("gt", "more than {}"),
+    "less_than_equal": ("le", "{} or less"),
+    "less_than": ("lt", "less than {}"),
+}
+_KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "finite": "a finite number",
+    "bool": "true or false",
+    "string": "text",
+}
+
+
+def _one_line(error: ValidationError, record: type[Record]) -> str:
+    first = error.errors(include_url=False)[0]
+    kind, context, value = first["type"], first.get("ctx", {}), _shown(first["input"])
+    name = ".".join(str(part) for part in first["loc"])
+    title = record.name or record.__name__
+    if kind == "extra_forbidden":
+        return f"{title} has no parameter {name!r}, {nearest(name, record.model_fields)}"
+    if kind == "value_error":
+        return str(context["error"])
+    unit = _describe(name, record).unit if name in record.model_fields else ""
+    if kind in _BOUNDS:
+        key, words = _BOUNDS[kind]
+        bound = f"{context[key]:g}" if isinstance(context[key], float) else context[key]
+        return f"{name} must be {words.format(bound)} {unit}".rstrip() + f", got {value}"
+    if kind == "literal_error":
+        return f"{name} must be {context['expected'].replace(chr(39), '')}, got {value}"
+    family = kind.split("_")[0]
+    if family in _KINDS:
+        of = f" of {unit}" if unit and family in ("int", "float") else ""
+        return f"{name} must be {_KINDS[family]}{of}, got {value}"
+    return f"{name}: {first['msg'].lower()}, got {value}"
+
+
+def _shown(value: object) -> str:
+    number = isinstance(value, str) and re.fullmatch(r"[-+.\deE]*\d", value)
+    text = str(value) if number else " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."

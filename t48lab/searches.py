@@ -1,0 +1,163 @@
+"""One search of one position: the compiled answer as names and numbers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from t48lab.board import DIRECTIONS, Board
+from t48lab.kernels import layout as at
+from t48lab.programs import Program, fresh_generation, load, memory
+
+_VARIATION_DEPTH = 2
+Number = TypeVar("Number", int, float)
+
+
+@dataclass(frozen=True, repr=False)
+class SearchResult:
+    """What a search found; None stands for illegal moves and for values that were not computed."""
+
+    best: str | None
+    values: dict[str, float | None]
+    visits: dict[str, int | None] | None
+    nodes: int
+    seconds: float
+    depth: int
+    principal_variation: tuple[str, ...]
+    probes: int = 0
+    hits: int = 0
+
+    def __repr__(self) -> str:
+        rows = [f"{cell[0]:<8}{cell[1]:>16}{cell[2]:>12}".rstrip() for cell in self._rows()]
+        return "\n".join([*rows, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        row = "<tr><td>{}</td><td style='text-align:right'>{}</td><td style='text-align:right'>{}</td></tr>"
+        rows = "".join(row.format(*cells) for cells in self._rows())
+        notes = "<br>".join(self._notes())
+        return f"<table>{rows}</table><small>{notes}</small>"
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        """Direction, value and visits, the best with an arrow."""
+        visits = self.visits or {}
+        return [
+            (
+                ("> " if name == self.best else "  ") + name,
+                "-" if value is None else f"{value:,.6g}",
+                f"{visits[name]:,}" if visits.get(name) is not None else "",
+            )
+            for name, value in self.values.items()
+        ]
+
+    def _notes(self) -> list[str]:
+        cost = f"{self.nodes:,} nodes, depth {self.depth}, {1000 * self.seconds:.3g} ms"
+        line = " ".join(self.principal_variation)
+        return [cost, f"line: {line}"] if line else [cost, "no legal move"]
+
+
+def run_search(program: Program, board: Board) -> SearchResult:
+    """What the program finds in a position; the same every time unless seconds limit it."""
+    start = time.perf_counter()
+    direction, out = _call(program, board)
+    seconds = time.perf_counter() - start
+    best = DIRECTIONS[direction] if direction >= 0 else None
+    counts = out[at.VISITS : at.VISITS + 4]
+    depth = int(out[at.DEPTH_REACHED])
+    return SearchResult(
+        best=best,
+        values=_by_name(out[at.VALUES : at.VALUES + 4], float),
+        visits=None if np.isnan(counts).all() else _by_name(counts, int),
+        nodes=int(out[at.NODES]),
+        seconds=seconds,
+        depth=depth,
+        principal_variation=_variation(program, board, best, depth) if best else (),
+        probes=int(out[at.PROBES]),
+        hits=int(out[at.HITS]),
+    )
+
+
+def _call(program: Program, board: Board) -> tuple[int, NDArray[np.float64]]:
+    """The direction and the numbers of one compiled search with a generation and a stream of its own."""
+    out = np.full(at.OUT_SIZE, np.nan)
+    settings = program.settings.copy()
+    settings[at.GENERATION] = fresh_generation()
+    low, high = (np.uint64(plane) for plane in board.planes)
+    seen = load("exact").ranked_down(low, high)
+    start = load("rng").seed_stream(low, high, np.uint64(program.purpose))
+    direction = load(program.kernel).search(
+        np.uint64(seen),
+        settings,
+        program.reals,
+        program.moves,
+        program.rules,
+        program.lines,
+        program.extra,
+        memory(program),
+        np.array([start], np.uint64),
+        out,
+    )
+    return int(direction), out
+
+
+def _by_name(numbers: NDArray[np.float64], kind: Callable[[float], Number]) -> dict[str, Number | None]:
+    return {name: None if np.isnan(number) else kind(number) for name, number in zip(DIRECTIONS, numbers, strict=True)}
+
+
+class _Reply(NamedTuple):
+    spawn: str
+    tile: int
+    board: Board
+    best: str
+    value: float
+
+
+def _variation(program: Program, board: Board, best: str, depth: int) -> tuple[str, ...]:
+    """The best move, then by turns a spawn and the best answer to it, `depth` moves in all.
+
+    Minimax meets the spawn that is worst for the player, expectimax the 2 whose value lies closest to the mean
+    of all 2s; both are told apart by searches of at most two moves. Other searches name the best move alone.
+    """
+    line = [best]
+    choose = {"expectimax": _most_typical, "minimax": _worst}.get(program.kernel)
+    for remaining in range(depth - 1, 0, -1):
+        if choose is None:
+            break
+        replies = _replies(_shallow(program, min(remaining, _VARIATION_DEPTH)), board.move(line[-1]).afterstate)
+        if not replies:
+            break
+        reply = choose(replies)
+        board = reply.board
+        line += [reply.spawn, reply.best]
+    return tuple(line)
+
+
+def _most_typical(replies: list[_Reply]) -> _Reply:
+    twos = [reply for reply in replies if reply.tile == 2] or replies
+    mean = sum(reply.value for reply in twos) / len(twos)
+    return min(twos, key=lambda reply: abs(reply.value - mean))
+
+
+def _worst(replies: list[_Reply]) -> _Reply:
+    return min(replies, key=lambda reply: reply.value)
+
+
+def _shallow(program: Program, depth: int) -> Program:
+    settings, reals = program.settings.copy(), np.zeros_like(program.reals)
+    settings[at.DEPTH], settings[at.NODE_LIMIT], settings[at.ADAPT] = depth, 0, 0
+    return replace(program, settings=settings, reals=reals)
+
+
+def _replies(program: Program, after: Board) -> list[_Reply]:
+    """The positions after each spawn on an afterstate that still have a move, with their best moves and values."""
+    found = []
+    for row, col, tile, board in after.spawns():
+        direction, out = _call(program, board)
+        if direction >= 0:
+            name = f"{tile}@{row},{col}"
+            found.append(_Reply(name, tile, board, DIRECTIONS[direction], float(out[at.VALUES + direction])))
+    return found

@@ -1,0 +1,141 @@
+"""Specs as text, `name:key=value,key=value`, taken apart and put together.
+
+Values are numbers, words, `true`, `false`, `none`, lists of words with slashes between them, or JSON
+(objects, lists and quoted strings), inside which commas and colons mean nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
+
+from t48lab.errors import T48Error
+from t48lab.evaluators import Evaluator, get_evaluator
+from t48lab.records import Record, nearest
+
+_OPEN, _CLOSE = "{[", "}]"
+
+
+class SpecRecord(Record):
+    """A record that one line of text describes."""
+
+    main: ClassVar[tuple[str, ...]] = ()
+    """Parameters that the spec always states; others appear when they differ from their defaults."""
+
+    @property
+    def spec(self) -> str:
+        """The record as one line of text, from which an equal record can be made."""
+        return join_spec(self.name, self._stated())
+
+    @property
+    def label(self) -> str:
+        """The spec, an evaluator of one's own shortened to eight digits of its hash: a name for tables."""
+        stated = self._stated().items()
+        return join_spec(self.name, {k: f"own-{digest(v)[:8]}" if isinstance(v, dict) else v for k, v in stated})
+
+    def _stated(self) -> dict[str, Any]:
+        fields = type(self).model_fields
+        stated = [n for n in fields if n in self.main] + [n for n in fields if n not in self.main]
+        values = {n: getattr(self, n) for n in stated if n in self.main or getattr(self, n) != fields[n].default}
+        return {n: _short(v) for n, v in values.items()}
+
+    def resolved(self) -> dict[str, Any]:
+        """Every parameter as plain data, evaluators with all their weights."""
+        values = {n: getattr(self, n) for n in type(self).model_fields}
+        return {"name": self.name} | {n: _full(v) if n == "evaluator" else v for n, v in values.items()}
+
+
+def _short(value: Any) -> Any:
+    """A parameter for a spec: an evaluator of one's own as data without its defaults."""
+    return value.model_dump(mode="json", exclude_defaults=True) if isinstance(value, Evaluator) else value
+
+
+def _full(evaluator: str | Evaluator) -> Any:
+    return get_evaluator(evaluator).model_dump(mode="json")
+
+
+Kind = TypeVar("Kind", bound=SpecRecord)
+
+
+def from_spec(spec: str, kinds: Mapping[str, type[Kind]], what: str) -> Kind:
+    """The record that a spec describes, of one of the kinds by name; raises T48Error."""
+    if not isinstance(spec, str):
+        raise T48Error(f"{what} must be a spec such as {next(iter(kinds))!r} or a record, got {spec!r}")
+    name, values = split_spec(spec)
+    if name not in kinds:
+        raise T48Error(f"unknown {what} {name!r}, {nearest(name, kinds)}")
+    return kinds[name](**values)
+
+
+def digest(data: object) -> str:
+    """Sixteen hexadecimal digits that stand for plain data; equal data have equal digits everywhere."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def split_spec(text: str) -> tuple[str, dict[str, Any]]:
+    """The name (lower case) and the values by key of a spec; raises T48Error on text of another form."""
+    name, colon, rest = text.strip().partition(":")
+    values: dict[str, Any] = {}
+    parts = _split_outside(rest, text) if rest.strip() else []
+    if colon and not parts:
+        raise T48Error(f"spec {_cut(text)} ends after the colon, write name:key=value or the name alone")
+    for part in parts:
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            raise T48Error(f"spec {_cut(text)} has {_cut(part)} where key=value is needed")
+        if key in values:
+            raise T48Error(f"spec {_cut(text)} gives {key} twice, keep one")
+        values[key] = _read(value, key)
+    return name.strip().lower(), values
+
+
+def join_spec(name: str, values: dict[str, Any]) -> str:
+    """The spec of a name and values; `split_spec` gives both back."""
+    pairs = ",".join(f"{key}={_write(value)}" for key, value in values.items())
+    return f"{name}:{pairs}" if pairs else name
+
+
+def _split_outside(rest: str, text: str) -> list[str]:
+    parts, start, depth, quoted, escaped = [], 0, 0, False, False
+    for i, c in enumerate(rest):
+        if quoted:
+            quoted = escaped or c != '"'
+            escaped = c == "\\" and not escaped
+        elif c == "," and depth == 0:
+            parts.append(rest[start:i])
+            start = i + 1
+        else:
+            quoted = c == '"'
+            depth += (c in _OPEN) - (c in _CLOSE)
+    if depth or quoted:
+        raise T48Error(f"spec {_cut(text)} has unbalanced brackets or quotes, close every one")
+    return [*parts, rest[start:]]
+
+
+def _read(value: str, key: str) -> Any:
+    if value.lower() == "none":
+        return None
+    if value[0] not in '{["':
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        raise T48Error(f"{key} is not valid JSON: {_cut(value)}") from None
+
+
+def _write(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "/".join(value)
+    if isinstance(value, dict):
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _cut(text: str) -> str:
+    shown = repr(text)
+    return shown if len(shown) <= 60 else shown[:57] + "..."

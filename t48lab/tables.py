@@ -1,0 +1,223 @@
+"""Weighted terms turned into the arrays that `kernels/lines.py` reads, and into contributions for people."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from t48lab.kernels import layout as at
+from t48lab.terms import (
+    TERMS,
+    CountTerm,
+    Definition,
+    HeatTerm,
+    LineTerm,
+    PeakTerm,
+    PlacedTerm,
+    Ranks,
+    Reals,
+)
+
+LINE_BITS, OTHER_BITS, MOST_SHIFT = 30, 50, 24
+"""Bits of the largest line entry and of the largest other number in fixed point; most binary places."""
+
+Weights = Mapping[str, tuple[float, float | None]]
+"""Weight and exponent of each term by name."""
+
+
+class Stage(NamedTuple):
+    """Terms for the positions with largest tile < `largest_below` or more empty cells than `empty_above`."""
+
+    weights: Weights
+    largest_below: int | None = None
+    empty_above: int | None = None
+
+    def holds(self, largest: int, empty: int) -> bool:
+        """Whether the stage covers positions with this largest tile and number of empty cells."""
+        early = self.largest_below is not None and largest < self.largest_below
+        roomy = self.empty_above is not None and empty > self.empty_above
+        return early or roomy or (self.largest_below is None and self.empty_above is None)
+
+
+class Compiled(NamedTuple):
+    """An evaluator's arrays, see `kernels/layout.py`; shared by everyone who compiles it, never changed."""
+
+    lines: NDArray[np.int32]
+    extra: NDArray[np.int64]
+
+
+class Block:
+    """A stage's numbers in float64: eight line tables, and everything by largest rank, empty cells or heat."""
+
+    def __init__(self, rows: int, cols: int) -> None:
+        self.row, self.column = np.zeros((2, at.TABLE))
+        self.placed: dict[int, Reals] = {}
+        self.inside, self.outside = np.zeros((2, 16))
+        self.empty, self.squash = np.zeros(17), np.zeros(at.SQUASH_SIZE)
+        self.rule, self.heat = at.NO_CORNER, False
+        self.rows, self.cols = rows, cols
+
+    def add(self, term: Definition, scale: float, exponent: float | None) -> None:
+        """Add `scale` times a term."""
+        if isinstance(term, LineTerm):
+            self.row += scale * term.function(all_lines(self.cols), exponent)
+            self.column += scale * (term.column or term.function)(all_lines(self.rows), exponent)
+        elif isinstance(term, PlacedTerm):
+            for i in range(self.rows):
+                values = term.function(all_lines(self.cols), exponent, i)
+                self.placed[i] = self.placed.get(i, 0.0) + scale * values
+        elif isinstance(term, PeakTerm):
+            values = scale * term.function(np.arange(16))
+            self.inside += values
+            self.outside += values if term.rule == at.NO_CORNER else values * term.outside
+            self.rule = max(self.rule, term.rule)
+        elif isinstance(term, CountTerm):
+            self.empty += scale * term.function(np.arange(17))
+        elif isinstance(term, HeatTerm):
+            self.squash += scale * term.function(2 * np.arange(at.SQUASH_SIZE))
+            self.heat = True
+
+    def tables(self) -> list[Reals | None]:
+        """The tables of row 0 to 3 and column 0 to 3, None for lines that the board does not have."""
+        rows = [self.row + self.placed.get(i, 0.0) for i in range(self.rows)]
+        columns = [self.column] * self.cols
+        return [*rows, *[None] * (4 - self.rows), *columns, *[None] * (4 - self.cols)]
+
+    def others(self) -> Iterator[tuple[int, Reals]]:
+        """Place in the block and float64 numbers of everything but the line tables."""
+        yield at.PEAK_OUT, self.outside
+        yield at.PEAK_IN, self.inside
+        yield at.EMPTY, self.empty
+        yield at.SQUASH, self.squash
+
+
+@functools.cache
+def all_lines(cells: int) -> Ranks:
+    """Ranks of the first `cells` cells of all lines, int64[65536, cells]; do not change them."""
+    lines = np.arange(at.TABLE)
+    return np.stack([(lines >> (12 - 4 * i)) & 15 for i in range(cells)], axis=1)
+
+
+def used(weights: Weights, normalised: bool) -> Iterator[tuple[Definition, float, float | None]]:
+    """Definition, scale and exponent of every term of weight other than 0, by name."""
+    for name in sorted(weights):
+        weight, exponent = weights[name]
+        if weight:
+            norm = TERMS[name].norm if normalised else None
+            yield TERMS[name], weight / (norm or 1.0), exponent
+
+
+def build(
+    stages: Sequence[Stage], normalised: bool, full: float | None, lost: float | None, rows: int, cols: int
+) -> Compiled:
+    """The arrays of an evaluator; the last stage covers what the others leave, `lost` None = evaluation."""
+    blocks = [_block(stage.weights, normalised, rows, cols) for stage in stages]
+    for block in blocks:
+        block.empty[0] = block.empty[0] if full is None else full
+    shift = _shift(blocks, lost)
+    extra = np.zeros(at.BLOCKS + at.BLOCK * len(blocks), np.int64)
+    pool = _Pool(shift)
+    for i, block in enumerate(blocks):
+        _write(extra[at.BLOCKS + i * at.BLOCK :], block, pool, full is not None)
+    extra[at.SHIFT], extra[at.PHASES] = shift, len(blocks)
+    extra[at.LOST_KIND], extra[at.LOST] = lost is None, round(math.ldexp(lost or 0.0, shift))
+    terms = [term for stage in stages for term, _, _ in used(stage.weights, normalised)]
+    extra[at.SYMMETRIC] = (rows, cols) == (4, 4) and all(term.symmetric for term in terms)
+    extra[at.PHASE_TABLE : at.BLOCKS] = _phase_table(stages)
+    extra[at.CLASS] = _kind(blocks, extra, full is not None)
+    return Compiled(pool.lines(), extra)
+
+
+def _block(weights: Weights, normalised: bool, rows: int, cols: int) -> Block:
+    block = Block(rows, cols)
+    for term, scale, exponent in used(weights, normalised):
+        block.add(term, scale, exponent)
+    return block
+
+
+def _shift(blocks: list[Block], lost: float | None) -> int:
+    """Binary places that keep line entries below 2^30 and everything else below 2^50 in fixed point."""
+    line = max(float(abs(t).max()) for block in blocks for t in block.tables() if t is not None)
+    other = max(float(abs(numbers).max()) for block in blocks for _, numbers in block.others())
+    other = max(other, abs(lost or 0.0))
+    return min(MOST_SHIFT, LINE_BITS - math.frexp(line)[1], OTHER_BITS - math.frexp(other)[1])
+
+
+class _Pool:
+    """Fixed-point line tables, equal ones kept once."""
+
+    def __init__(self, shift: int) -> None:
+        self.shift = shift
+        self.offsets: dict[bytes, int] = {}
+
+    def place(self, table: NDArray[Any] | None, scaled: bool = True) -> int:
+        """The offset of a table; of a table of zeros for None."""
+        numbers = np.zeros(at.TABLE) if table is None else table
+        fixed = np.rint(np.ldexp(numbers, self.shift) if scaled else numbers).astype(np.int32)
+        return self.offsets.setdefault(fixed.tobytes(), at.TABLE * len(self.offsets))
+
+    def lines(self) -> NDArray[np.int32]:
+        return np.frombuffer(bytearray(b"".join(self.offsets)), np.int32)
+
+
+def _write(extra: NDArray[np.int64], block: Block, pool: _Pool, full_alone: bool) -> None:
+    tables = block.tables()
+    for first, absent in ((at.ROW_TABLES, tables[0]), (at.COLUMN_TABLES, tables[4])):
+        zero_at_empty = absent is not None and absent[0] == 0
+        for i in range(4):
+            table = tables[first + i]
+            extra[first + i] = pool.place(absent if table is None and zero_at_empty else table)
+    extra[at.HEAT] = pool.place(TERMS["heat"].heat(all_lines(4)), scaled=False) if block.heat else -1
+    extra[at.CORNER_RULE], extra[at.FULL_ALONE] = block.rule, full_alone
+    corners = {(i, j) for i in (0, block.rows - 1) for j in (0, block.cols - 1)}
+    extra[at.CORNERS] = sum(1 << (60 - 16 * i - 4 * j) for i, j in corners)
+    for place, numbers in block.others():
+        extra[place : place + len(numbers)] = np.rint(np.ldexp(numbers, pool.shift))
+
+
+def _phase_table(stages: Sequence[Stage]) -> list[int]:
+    """The number of the first stage that holds, by largest rank * 17 + empty cells."""
+    return [
+        next((i for i, s in enumerate(stages[:-1]) if s.holds(1 << rank if rank else 0, empty)), len(stages) - 1)
+        for rank in range(16)
+        for empty in range(17)
+    ]
+
+
+def _kind(blocks: list[Block], extra: NDArray[np.int64], full: bool) -> int:
+    """The quickest of the kernel's three ways that computes this evaluator."""
+    offsets = extra[at.BLOCKS : at.BLOCKS + 8].reshape(2, 4)
+    block = blocks[0]
+    if len(blocks) > 1 or block.heat or block.empty.any() or full or (offsets != offsets[:, :1]).any():
+        return at.GENERAL
+    return at.LINES_AND_PEAK if block.inside.any() or block.outside.any() else at.PURE_LINES
+
+
+def contribution(term: Definition, exponent: float | None, ranks: Ranks) -> float:
+    """A term's value on a board of ranks (int64[rows, cols]), straight from its definition in float64."""
+    if isinstance(term, LineTerm):
+        column = term.column or term.function
+        return float(term.function(ranks, exponent).sum() + column(ranks.T, exponent).sum())
+    if isinstance(term, PlacedTerm):
+        return float(sum(term.function(ranks[i : i + 1], exponent, i)[0] for i in range(len(ranks))))
+    if isinstance(term, PeakTerm):
+        share = 1.0 if _rule_holds(term.rule, ranks) else term.outside
+        return share * float(term.function(np.array([ranks.max()]))[0])
+    if isinstance(term, HeatTerm):
+        return float(term.function(term.heat(ranks).sum() + term.heat(ranks.T).sum()))
+    return float(term.function(np.array([(ranks == 0).sum()]))[0])
+
+
+def _rule_holds(rule: int, ranks: Ranks) -> bool:
+    top = ranks.max()
+    if rule == at.TOP_LEFT:
+        return bool(ranks[0, 0] == top)
+    if rule == at.FIRST_IN_CORNER:
+        i, j = divmod(int(ranks.argmax()), ranks.shape[1])
+        return i in (0, ranks.shape[0] - 1) and j in (0, ranks.shape[1] - 1)
+    return rule == at.NO_CORNER or bool(top in ranks[:: max(len(ranks) - 1, 1), :: max(ranks.shape[1] - 1, 1)])
