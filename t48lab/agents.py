@@ -19,7 +19,7 @@ from t48lab.rules import Rules
 from t48lab.searches import SearchResult, run_search
 from t48lab.specs import SpecRecord, digest, from_spec
 
-DEEPEST = 20
+DEEPEST = 16
 """Most player moves that any search looks ahead: deeper recursion has no use and would exhaust the stack."""
 BY_NUMBER = DIRECTIONS
 """The order of preference that breaks ties by the lowest direction number."""
@@ -153,16 +153,19 @@ class _TreeSearch(Agent):
         limited = data.get("seconds") is not None or data.get("nodes") is not None
         return {"depth": DEEPEST, **data} if limited else data
 
-    def _program(self, rules: Rules, integers: dict[int, int], reals: dict[int, float]) -> Program:
+    def _program(self, rules: Rules, head: int, integers: dict[int, int], reals: dict[int, float]) -> Program:
+        """The program, `head` words of its memory in front of the table."""
+        capacity = 1 << self.table_bits
         common = {
-            at.CAPACITY: 1 << self.table_bits,
+            at.CAPACITY: capacity,
             at.DEPTH: self.depth,
             at.LEAF_STATE: int(self.leaf == "state"),
             at.USE_TABLE: int(self.table),
             at.NODE_LIMIT: self.nodes or 0,
         }
         limit = {at.SECONDS: self.seconds or 0.0}
-        return assemble(self.name, rules, common | integers, limit | reals, self.evaluator, self.order)
+        words = head + 2 * (capacity if self.table else 1)
+        return assemble(self.name, rules, common | integers, limit | reals, self.evaluator, self.order, words)
 
 
 class Expectimax(_TreeSearch):
@@ -173,16 +176,23 @@ class Expectimax(_TreeSearch):
         0.0, "value a position at once when the spawns on its path are less probable", "probability", ge=0, le=1
     )
     adaptive: int = parameter(
-        0, "look at most the number of different tiles less this ahead; 0 = look `depth` moves ahead", ge=0, le=16
+        0, "look ahead the number of different tiles less this, within the depths; 0 = always `depth`", ge=0, le=16
     )
+    least_depth: int = parameter(1, "least to look ahead when adaptive", "player moves", ge=1, le=DEEPEST)
     fours: int = parameter(
         16, "ignore spawned 4s where more cells than this are empty; 16 = never", "cells", ge=0, le=16
     )
+    full_leaf: bool = parameter(False, "value full boards at once, even when they can still move")
 
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
-        integers = {at.ADAPT: self.adaptive, at.FOURS: self.fours}
-        return self._program(rules, integers, {at.CUTOFF: self.cutoff})
+        integers = {
+            at.ADAPT: self.adaptive,
+            at.MIN_DEPTH: self.least_depth,
+            at.FOURS: self.fours,
+            at.FULL_IS_LEAF: int(self.full_leaf),
+        }
+        return self._program(rules, at.EXPECTIMAX_TABLE, integers, {at.CUTOFF: self.cutoff})
 
 
 class Minimax(_TreeSearch):
@@ -193,7 +203,7 @@ class Minimax(_TreeSearch):
 
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
-        return self._program(rules, {}, {})
+        return self._program(rules, 0, {}, {})
 
 
 class MCTS(Agent):

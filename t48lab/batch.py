@@ -278,5 +278,7 @@ def _frame(chunk: Chunk, names: dict[str, Any], rules: Rules) -> pd.DataFrame:
 def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
-    empty = _frame(Chunk(0, np.zeros((0, at.ROW_SIZE), np.int64), np.zeros(0), 0.0), _NAMES, Rules())
-    return pd.concat(sorted(frames, key=lambda frame: frame["game"].iat[0]) or [empty], ignore_index=True)
+    if not frames:
+        return _frame(Chunk(0, np.zeros((0, at.ROW_SIZE), np.int64), np.zeros(0), 0.0), _NAMES, Rules())
+    in_order = sorted(frames, key=lambda frame: int(frame["game"].to_numpy()[0]))
+    return pd.concat(in_order, ignore_index=True)

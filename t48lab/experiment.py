@@ -80,11 +80,11 @@ class Experiment(BaseModel):
 def load_experiment(path: str | Path, games: int | None = None, seed: int | None = None) -> Experiment:
     """The experiment that a TOML file describes, `games` and `seed` in place of the file's; raises T48Error."""
     path = Path(path)
+    given = {} if seed is None else {"seed": base_seed(seed)}
+    games = games if games is None else count_of(games, "games")
     data = _read(path)
     try:
-        if seed is not None:
-            data["seed"] = seed
-        return make_experiment(data, path.stem, games)
+        return make_experiment(data | given, path.stem, games)
     except T48Error as error:
         raise T48Error(f"{path}: {error}") from None
 

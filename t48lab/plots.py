@@ -151,7 +151,7 @@ def plot_speed(frame: pd.DataFrame, *, front: pd.DataFrame | None = None, ax: Ax
     _log_points(ax, "y", known[["mean_low", "mean_high", "mean_score"]].to_numpy(float).ravel())
     ax.set_xscale("log")
     ax.margins(x=0.12)
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda ms, _: f"{ms:g}"))
+    ax.xaxis.set_major_formatter(FuncFormatter(_plain))
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("processor time per move [ms, log scale]")
     ax.set_ylabel("mean score [points, log scale], 95% interval")
@@ -236,6 +236,10 @@ def _short_points(value: float, _: object = None) -> str:
         if abs(value) >= size:
             return f"{value / size:g}{letter}".replace("-", "\N{MINUS SIGN}")
     return f"{value:g}".replace("-", "\N{MINUS SIGN}")
+
+
+def _plain(value: float, _: object = None) -> str:
+    return f"{value:,.9f}".rstrip("0").rstrip(".")
 
 
 def _log_points(ax: Axes, axis: Literal["x", "y"], values: np.ndarray[Any, np.dtype[np.float64]]) -> None:

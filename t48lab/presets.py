@@ -46,7 +46,7 @@ PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "classic": (
         "The widely used open-source evaluator: for each line 200000 + 270 for each empty cell + 700 merges "
-        "- 47 min(falls, rises) of rank^4 - 11 sum of rank^3.5; a lost position is worth 0.",
+        "- 47 min(falls, rises) of rank^4 - 11 sum of rank^3.5; a lost position is worth 0 and no other less.",
         {
             "terms": {
                 "line_bonus": 200_000.0,
@@ -56,6 +56,7 @@ PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
                 "rank_sum": {"weight": -11.0, "exponent": 3.5},
             },
             "lost": 0.0,
+            "floor": True,
         },
     ),
     "a": ("System A, its final weights.", _system_a(2.7, 0.1, "corner_largest", 2.0)),

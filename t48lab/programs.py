@@ -101,7 +101,7 @@ _told = threading.Event()
 def _notice() -> Iterator[None]:
     from numba.core import event
 
-    class Compiling(event.Listener):  # type: ignore[misc]
+    class Compiling(event.Listener):
         def on_start(self, event: Any) -> None:
             if not _told.is_set():
                 _told.set()

@@ -44,7 +44,7 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: ClassVar[str] = ""
 
-    def __init__(self, **data: Any) -> None:
+    def __init__(self, /, **data: Any) -> None:
         try:
             super().__init__(**data)
         except ValidationError as error:
@@ -87,12 +87,15 @@ _KINDS = {
 
 
 def _one_line(error: ValidationError, record: type[Record]) -> str:
-    first = error.errors(include_url=False)[0]
+    found = error.errors(include_url=False)
+    first = next((e for e in found if e["type"] == "extra_forbidden"), found[0])
     kind, context, value = first["type"], first.get("ctx", {}), _shown(first["input"])
     name = ".".join(str(part) for part in first["loc"])
     title = record.name or record.__name__
     if kind == "extra_forbidden":
         return f"{title} has no parameter {name!r}, {nearest(name, record.model_fields)}"
+    if kind == "missing":
+        return f"{title} needs {name}"
     if kind == "value_error":
         return str(context["error"])
     unit = _describe(name, record).unit if name in record.model_fields else ""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _TEX = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "$": r"\$", "{": r"\{", "}": r"\}",
         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
-        "–": "--", "−": "$-$", "·": r"$\cdot$"}  # fmt: skip
+        "µ": r"\textmu{}", "–": "--", "−": "$-$", "·": r"$\cdot$"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def summary_sheet(table: pd.DataFrame, note: str, groups: dict[str, str], tiles:
     telling = rates.loc[:, (rates > 0).any()].var(ddof=0).nlargest(max(tiles, 1)).index
     shown = sorted(telling) or [TILES[0]]
     header = ["agent", "games", "mean score (95%)", "median", *(f"{tile} (95%)" for tile in shown)]
-    header += ["moves", "nodes/move", "ms/move"]
+    header += ["moves", "nodes/move", "µs/move"]
 
     def cells(row: dict[str, Any]) -> list[str]:
         return [
@@ -95,7 +95,7 @@ def summary_sheet(table: pd.DataFrame, note: str, groups: dict[str, str], tiles:
             *(_between(row, f"rate_{tile}", f"rate_{tile}_low", f"rate_{tile}_high", percent) for tile in shown),
             whole(row["mean_moves"]),
             short(row["nodes_per_move"]),
-            short(row["ms_per_move"]),
+            short(1000 * row["ms_per_move"]),
         ]
 
     return Sheet("Scores, tiles and cost", header, _sections(table, cells, groups), note)
@@ -125,7 +125,7 @@ def pairing_note(table: pd.DataFrame) -> str:
     if not found["comparisons"]:
         return "Too few games to say whether pairing by seed is worth anything."
     return (
-        f"Is pairing by seed worth anything? Over {found['comparisons']:,} comparisons of two agents the median "
+        f"Is pairing by seed worth anything? Over {found['comparisons']:,} pairs of agents the median "
         f"Spearman correlation of scores on the same seed is {two(found['spearman'])}; "
         f"{percent(found['excluding_zero'])} of the 95% intervals exclude 0, where luck alone gives 5%. "
         f"The median variance ratio is {two(found['variance_ratio'])}: "
@@ -214,7 +214,7 @@ def _note(games: pd.DataFrame) -> str:
     seeds = ", ".join(str(seed) for seed in sorted(set(games["seed"])))
     return (
         f"Seed {seeds}, games {games['game'].min()} to {games['game'].max()}. 95% intervals: bootstrap for means, "
-        "Wilson for shares, Fisher z for correlations. ms of processor time."
+        "Wilson for shares, Fisher z for correlations. µs of processor time."
     )
 
 

@@ -30,14 +30,15 @@ class AdversarialSpawner(Spawner):
 
     name: ClassVar[str] = "adversarial"
     main: ClassVar[tuple[str, ...]] = ("depth", "evaluator")
-    depth: int = parameter(1, "how far ahead to look, the player's answer first", "player moves", ge=0, le=20)
+    depth: int = parameter(1, "how far ahead to look, the player's answer first", "player moves", ge=0, le=16)
     evaluator: EvaluatorChoice = parameter("classic", "what the player is supposed to want")
+    table_bits: int = parameter(14, "the transposition table holds 2 to this power of positions", "bits", ge=10, le=26)
 
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
-        bits = 16
-        integers = {at.CAPACITY: 1 << bits, at.DEPTH: self.depth, at.USE_TABLE: 1}
-        return assemble("adversary", rules, integers, evaluator=self.evaluator)
+        capacity = 1 << self.table_bits
+        integers = {at.CAPACITY: capacity, at.DEPTH: self.depth, at.USE_TABLE: 1}
+        return assemble("adversary", rules, integers, evaluator=self.evaluator, memory_words=2 * capacity)
 
 
 SPAWNERS: dict[str, type[Spawner]] = {kind.name: kind for kind in (RandomSpawner, AdversarialSpawner)}

@@ -62,10 +62,10 @@ Kind = TypeVar("Kind", bound=SpecRecord)
 def from_spec(spec: str, kinds: Mapping[str, type[Kind]], what: str) -> Kind:
     """The record that a spec describes, of one of the kinds by name; raises T48Error."""
     if not isinstance(spec, str):
-        raise T48Error(f"{what} must be a spec such as {next(iter(kinds))!r} or a record, got {spec!r}")
+        raise T48Error(f"{what} must be a spec such as {next(iter(kinds))!r} or a record, got {_cut(spec)}")
     name, values = split_spec(spec)
     if name not in kinds:
-        raise T48Error(f"unknown {what} {name!r}, {nearest(name, kinds)}")
+        raise T48Error(f"unknown {what} {_cut(name)}, {nearest(name, kinds)}")
     return kinds[name](**values)
 
 
@@ -136,6 +136,6 @@ def _write(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _cut(text: str) -> str:
+def _cut(text: object) -> str:
     shown = repr(text)
     return shown if len(shown) <= 60 else shown[:57] + "..."

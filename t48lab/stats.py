@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
 from t48lab.errors import T48Error
+from t48lab.records import nearest
 
 TILES = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 GROUP = ["agent", "agent_key", "spawner"]
@@ -119,7 +120,7 @@ def pairs(games: pd.DataFrame, baseline: str) -> pd.DataFrame:
     _need(games, [*GROUP, *DEAL, "score"])
     labels = list(dict.fromkeys(games["agent"]))
     if baseline not in labels:
-        raise T48Error(f"baseline {baseline!r} has no games here, choose from {', '.join(labels)}")
+        raise T48Error(f"baseline {baseline!r} has no games here, {nearest(baseline, labels)}")
     rows = [
         _compare(first, second)
         for first, second in _matched(games, [(label, baseline) for label in labels if label != baseline])
@@ -198,12 +199,12 @@ def _fisher(r: float, n: int, variance: float) -> Interval:
 
 
 def pairing(table: pd.DataFrame) -> dict[str, float]:
-    """How much pairing buys over a whole table of `correlations` or `pairs`.
+    """How much pairing buys over a whole table of `correlations` or `pairs`, agents with equal games left out.
 
     `comparisons`, the median `pearson` and `spearman`, the share of intervals of Spearman's coefficient
     that exclude 0 (`excluding_zero`, 0.05 by luck alone) and the median `variance_ratio`.
     """
-    known = table.dropna(subset=["spearman_low"])
+    known = table[table["spearman_low"].notna() & (table["variance_ratio"] > 0)]
     away = (known["spearman_low"] > 0) | (known["spearman_high"] < 0)
     return {
         "comparisons": len(known),

@@ -23,8 +23,9 @@ from t48lab.terms import (
     Reals,
 )
 
-LINE_BITS, OTHER_BITS, MOST_SHIFT = 30, 50, 24
-"""Bits of the largest line entry and of the largest other number in fixed point; most binary places."""
+LINE_BITS, OTHER_BITS, MOST_SHIFT = 27, 50, 24
+"""Bits of the largest line entry (eight of them fit in 32 bits) and of the largest other number in fixed point;
+most binary places."""
 
 Weights = Mapping[str, tuple[float, float | None]]
 """Weight and exponent of each term by name."""
@@ -42,6 +43,15 @@ class Stage(NamedTuple):
         early = self.largest_below is not None and largest < self.largest_below
         roomy = self.empty_above is not None and empty > self.empty_above
         return early or roomy or (self.largest_below is None and self.empty_above is None)
+
+
+class Options(NamedTuple):
+    """How stages become values: `full` None = by the terms, `lost` None = the position's own evaluation."""
+
+    normalised: bool = False
+    full: float | None = None
+    lost: float | None = None
+    floor: bool = False
 
 
 class Compiled(NamedTuple):
@@ -103,7 +113,7 @@ def all_lines(cells: int) -> Ranks:
     return np.stack([(lines >> (12 - 4 * i)) & 15 for i in range(cells)], axis=1)
 
 
-def used(weights: Weights, normalised: bool) -> Iterator[tuple[Definition, float, float | None]]:
+def used(weights: Weights, normalised: bool = False) -> Iterator[tuple[Definition, float, float | None]]:
     """Definition, scale and exponent of every term of weight other than 0, by name."""
     for name in sorted(weights):
         weight, exponent = weights[name]
@@ -112,36 +122,35 @@ def used(weights: Weights, normalised: bool) -> Iterator[tuple[Definition, float
             yield TERMS[name], weight / (norm or 1.0), exponent
 
 
-def build(
-    stages: Sequence[Stage], normalised: bool, full: float | None, lost: float | None, rows: int, cols: int
-) -> Compiled:
-    """The arrays of an evaluator; the last stage covers what the others leave, `lost` None = evaluation."""
-    blocks = [_block(stage.weights, normalised, rows, cols) for stage in stages]
-    for block in blocks:
-        block.empty[0] = block.empty[0] if full is None else full
-    shift = _shift(blocks, lost)
+def build(stages: Sequence[Stage], options: Options, rows: int, cols: int) -> Compiled:
+    """The arrays of an evaluator on boards of this size; the last stage covers what the others leave."""
+    blocks = [_block(stage.weights, options, rows, cols) for stage in stages]
+    shift = _shift(blocks, options.lost)
     extra = np.zeros(at.BLOCKS + at.BLOCK * len(blocks), np.int64)
     pool = _Pool(shift)
     for i, block in enumerate(blocks):
-        _write(extra[at.BLOCKS + i * at.BLOCK :], block, pool, full is not None)
+        _write(extra[at.BLOCKS + i * at.BLOCK :], block, pool, options)
     extra[at.SHIFT], extra[at.PHASES] = shift, len(blocks)
-    extra[at.LOST_KIND], extra[at.LOST] = lost is None, round(math.ldexp(lost or 0.0, shift))
-    terms = [term for stage in stages for term, _, _ in used(stage.weights, normalised)]
+    extra[at.LOST_KIND] = options.lost is None
+    extra[at.LOST] = round(math.ldexp(options.lost or 0.0, shift))
+    terms = [term for stage in stages for term, _, _ in used(stage.weights)]
     extra[at.SYMMETRIC] = (rows, cols) == (4, 4) and all(term.symmetric for term in terms)
     extra[at.PHASE_TABLE : at.BLOCKS] = _phase_table(stages)
-    extra[at.CLASS] = _kind(blocks, extra, full is not None)
+    extra[at.CLASS] = _kind(blocks, extra, options.full is not None)
     return Compiled(pool.lines(), extra)
 
 
-def _block(weights: Weights, normalised: bool, rows: int, cols: int) -> Block:
+def _block(weights: Weights, options: Options, rows: int, cols: int) -> Block:
     block = Block(rows, cols)
-    for term, scale, exponent in used(weights, normalised):
+    for term, scale, exponent in used(weights, options.normalised):
         block.add(term, scale, exponent)
+    if options.full is not None:
+        block.empty[0] = options.full
     return block
 
 
 def _shift(blocks: list[Block], lost: float | None) -> int:
-    """Binary places that keep line entries below 2^30 and everything else below 2^50 in fixed point."""
+    """Binary places that keep line entries below 2^27 and everything else below 2^50 in fixed point."""
     line = max(float(abs(t).max()) for block in blocks for t in block.tables() if t is not None)
     other = max(float(abs(numbers).max()) for block in blocks for _, numbers in block.others())
     other = max(other, abs(lost or 0.0))
@@ -165,7 +174,7 @@ class _Pool:
         return np.frombuffer(bytearray(b"".join(self.offsets)), np.int32)
 
 
-def _write(extra: NDArray[np.int64], block: Block, pool: _Pool, full_alone: bool) -> None:
+def _write(extra: NDArray[np.int64], block: Block, pool: _Pool, options: Options) -> None:
     tables = block.tables()
     for first, absent in ((at.ROW_TABLES, tables[0]), (at.COLUMN_TABLES, tables[4])):
         zero_at_empty = absent is not None and absent[0] == 0
@@ -173,7 +182,8 @@ def _write(extra: NDArray[np.int64], block: Block, pool: _Pool, full_alone: bool
             table = tables[first + i]
             extra[first + i] = pool.place(absent if table is None and zero_at_empty else table)
     extra[at.HEAT] = pool.place(TERMS["heat"].heat(all_lines(4)), scaled=False) if block.heat else -1
-    extra[at.CORNER_RULE], extra[at.FULL_ALONE] = block.rule, full_alone
+    extra[at.CORNER_RULE], extra[at.FULL_ALONE] = block.rule, options.full is not None
+    extra[at.FLOORED] = options.floor
     corners = {(i, j) for i in (0, block.rows - 1) for j in (0, block.cols - 1)}
     extra[at.CORNERS] = sum(1 << (60 - 16 * i - 4 * j) for i, j in corners)
     for place, numbers in block.others():
@@ -190,12 +200,18 @@ def _phase_table(stages: Sequence[Stage]) -> list[int]:
 
 
 def _kind(blocks: list[Block], extra: NDArray[np.int64], full: bool) -> int:
-    """The quickest of the kernel's three ways that computes this evaluator."""
+    """The quickest of the kernel's three ways that computes this evaluator.
+
+    Searches may ask for the peak of a transposed board, so a corner rule that this can change is general.
+    """
     offsets = extra[at.BLOCKS : at.BLOCKS + 8].reshape(2, 4)
     block = blocks[0]
     if len(blocks) > 1 or block.heat or block.empty.any() or full or (offsets != offsets[:, :1]).any():
         return at.GENERAL
-    return at.LINES_AND_PEAK if block.inside.any() or block.outside.any() else at.PURE_LINES
+    if not (block.inside.any() or block.outside.any()):
+        return at.PURE_LINES
+    turns = block.rule == at.FIRST_IN_CORNER or (block.rule == at.ANY_CORNER and block.rows != block.cols)
+    return at.GENERAL if turns else at.LINES_AND_PEAK
 
 
 def contribution(term: Definition, exponent: float | None, ranks: Ranks) -> float:

@@ -89,11 +89,14 @@ def test_many_ways_to_write_an_agent_have_one_spec(text, canonical):
     ("spec", "message"),
     [
         ("expectimax:depth=0", "depth must be 1 or more player moves, got 0"),
-        ("expectimax:depth=21", "depth must be 20 or less player moves, got 21"),
+        ("expectimax:depth=17", "depth must be 16 or less player moves, got 17"),
         ("expectimax:depth=two", "depth must be a whole number of player moves, got 'two'"),
         ("expectimax:dept=3", "expectimax has no parameter 'dept', did you mean 'depth'?"),
         ("expectmax", "unknown agent 'expectmax', did you mean 'expectimax'?"),
-        ("expectimax:evaluator=classik", "classic"),
+        ("expectimax:evaluator=classik", "no evaluator 'classik', did you mean 'classic'?"),
+        ("expectimax:self=1", "expectimax has no parameter 'self'"),
+        ('expectimax:evaluator={"self":1}', "no parameter 'self'"),
+        ('expectimax:evaluator={"terms":{"emty":1}}', "did you mean 'empty'?"),
         ("expectimax:leaf=leaf", "leaf must be afterstate or state, got 'leaf'"),
         ("expectimax:cutoff=1.5", "cutoff must be 1 or less probability, got 1.5"),
         ("expectimax:table=maybe", "table must be true or false, got 'maybe'"),
@@ -138,7 +141,7 @@ def test_records_are_frozen_and_tell_their_parameters():
     with pytest.raises(ValueError):
         agent.depth = 4
     depth = Expectimax.parameters()["depth"]
-    assert (depth.default, depth.low, depth.high, depth.unit) == (3, 1, 20, "player moves")
+    assert (depth.default, depth.low, depth.high, depth.unit) == (3, 1, 16, "player moves")
     assert Expectimax.parameters()["leaf"].choices == ("afterstate", "state")
     for kind in AGENTS.values():
         assert all(parameter.meaning for parameter in kind.parameters().values())
@@ -305,6 +308,6 @@ def test_smaller_boards_are_searched_by_their_own_rules():
 
 def test_limits_deepen_and_say_how_far_they_came():
     shallow, deep = (Expectimax(nodes=nodes).search(CROWDED) for nodes in (50, 20_000))
-    assert shallow.depth < deep.depth < 20
+    assert shallow.depth < deep.depth < 16
     assert Expectimax(seconds=0.02).timed
     assert not Expectimax().timed

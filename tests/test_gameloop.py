@@ -156,6 +156,20 @@ def test_greedy_states_values_of_legal_moves_only():
     np.testing.assert_array_equal(out[: at.DEPTH_REACHED], [32, 0, 32, *[np.nan] * 5, 4])
 
 
+def test_greedy_by_evaluator_takes_the_best_afterstate():
+    agent = arrays(RULES, (1, 3, 0, 2))
+    agent[0][at.BY] = 1
+    empties_of_line = [sum(n >> shift & 15 == 0 for shift in (0, 4, 8, 12)) for n in range(65536)]
+    agent[4], agent[5][at.SHIFT] = np.array(empties_of_line, np.int32), 1
+    for number, board in enumerate(large_boards(200, seed=8, ranks=(0, 1, 1, 2, 3))):
+        out = np.zeros(at.OUT_SIZE)
+        chosen = greedy.search(planes(board)[0], *agent, np.zeros(1, np.uint64), out)
+        values = {d: len(reference.empty_cells(reference.move(board, d)[0])) for d in reference.legal(board)}
+        expected = [values.get(d, np.nan) for d in range(4)]
+        np.testing.assert_array_equal(out[at.VALUES : at.VALUES + 4], expected, err_msg=str(number))
+        assert chosen == next((d for d in (1, 3, 0, 2) if values.get(d) == max(values.values(), default=0)), -1)
+
+
 @pytest.mark.parametrize(("kernel", "inline"), [(random, 0), (random, 1), (greedy, 0)])
 def test_same_games_in_any_order_split_or_thread(kernel, inline):
     games = 20 if JIT else 4
@@ -196,6 +210,18 @@ def test_games_are_the_same_with_the_jit_on_and_off():
     on, off = (json.loads(process.stdout) for process in done)
     assert on == off
     assert on[0] == on[2]
+
+
+@pytest.mark.compiled
+def test_a_second_process_finds_every_kernel_in_the_cache():
+    code = (
+        "from t48lab.kernels import bitboard, exact, gameloop, greedy, priority, random, rng\n"
+        "for room in (bitboard, exact, gameloop, greedy, priority, random, rng):\n"
+        "    for name, kernel in vars(room).items():\n"
+        "        if hasattr(kernel, 'stats') and kernel.stats.cache_misses: print(room.__name__, name)"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == ""
 
 
 def test_stop_tile_ends_the_game_as_soon_as_it_stands():

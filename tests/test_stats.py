@@ -173,8 +173,8 @@ def test_an_agent_equal_to_the_baseline():
 
 
 def test_unknown_baseline_is_named():
-    with pytest.raises(T48Error, match=r"baseline 'nobody' has no games here, choose from random, greedy"):
-        pairs(made_up(3), "nobody")
+    with pytest.raises(T48Error, match=r"baseline 'expectimax 3' has no games here, did you mean 'expectimax 2'"):
+        pairs(made_up(3), "expectimax 3")
 
 
 def test_correlations_find_shared_luck_and_its_absence():

@@ -19,7 +19,10 @@ DEFAULT_AGENT = "expectimax"
 @click.option("--agent", "spec", default=DEFAULT_AGENT, show_default=True, help="Who advises, as a spec.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def command(board: str, spec: str, as_json: bool) -> None:
-    """Advise a move on BOARD: 16 tile values ("2 0 0 4 / 0 0 ...") or 16 digits of ranks ("1002...")."""
+    """Advise a move on a board.
+
+    BOARD is 16 tile values ("2 0 0 4 / 0 0 ...") or 16 digits of ranks ("1002...").
+    """
     from t48lab.agents import make_agent
     from t48lab.board import Board
 

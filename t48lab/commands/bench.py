@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from t48lab.commands.report import wide_console
+
 POSITIONS = (
     "1000000000010000", "0012001100200003", "1230023001100010", "0001001203211354",
     "1321203010020004", "4321523010200000", "6542331012001000", "7653443121100010",
@@ -23,12 +25,12 @@ SEARCHES = (
 """Searches whose nodes are counted."""
 
 PLAYERS = (
-    ("random", 20_000),
-    ("expectimax:depth=1,evaluator=classic", 100),
-    ("expectimax:depth=2,evaluator=classic", 10),
-    ("expectimax:depth=3,evaluator=classic", 2),
-    ("minimax:depth=2,evaluator=classic", 5),
-    ("mcts:simulations=100", 2),
+    ("random", 200_000),
+    ("expectimax:depth=1,evaluator=classic", 5_000),
+    ("expectimax:depth=2,evaluator=classic", 300),
+    ("expectimax:depth=3,evaluator=classic", 20),
+    ("minimax:depth=2,evaluator=classic", 500),
+    ("mcts:simulations=100", 8),
 )
 """Agents whose games are timed, and how many games of each."""
 
@@ -38,7 +40,7 @@ _SEED = 2048
 @click.command("bench")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 def command(as_json: bool) -> None:
-    """Count the nodes of fixed searches, then measure the speed of whole games.
+    """Count nodes and measure speeds.
 
     Node counts are the program's fingerprint: equal on every machine. Speeds are moves per second of processor
     time on one thread.
@@ -79,10 +81,9 @@ def speeds() -> dict[str, dict[str, float]]:
 
 def _print(found: dict[str, Any]) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    console = wide_console()
     counts = Table("search", "nodes", title=f"Fingerprint {found['fingerprint']['digest']}", box=SIMPLE_HEAD)
     for spec, nodes in found["fingerprint"]["nodes"].items():
         counts.add_row(spec, f"{nodes:,}")

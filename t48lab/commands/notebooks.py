@@ -19,9 +19,9 @@ _SWITCH = re.compile(r"^QUICK\s*=.*$", flags=re.MULTILINE)
 @click.option("--full", is_flag=True, help="Run with QUICK = False and write the outputs into the notebook.")
 @click.option("--folder", type=click.Path(path_type=Path), default=FOLDER, show_default=True, help="Where they are.")
 def command(names: tuple[str, ...], full: bool, folder: Path) -> None:
-    """Execute the notebooks whose file names start with NAME, or all, and say which pass.
+    """Execute notebooks and say which pass.
 
-    Quick mode changes no file.
+    Those whose file names start with a NAME, or all. Quick mode changes no file.
     """
     from t48lab.errors import T48Error
 

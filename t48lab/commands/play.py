@@ -37,9 +37,9 @@ class _Scene(NamedTuple):
 @click.option("--spawner", default="random", show_default=True, help="random, adversarial, or a spec of one.")
 @click.option("--speed", type=float, default=10.0, show_default=True, help="Moves shown per second, 0.1 to 1000.")
 def command(spec: str, seed: int, spawner: str, speed: float) -> None:
-    """Play one game, with the board and the values of the four directions redrawn after each move.
+    """Watch an agent play one game.
 
-    Where the output is no terminal, only the end is printed.
+    The board and the values of the four directions are redrawn after each move. Where the output is no terminal, only the end is printed.
     """
     from rich.console import Console
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _PLAIN_WIDTH = 160
 
@@ -13,19 +17,28 @@ _PLAIN_WIDTH = 160
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--baseline", metavar="AGENT", help="Label of the agent that the others are compared with.")
 def command(folder: Path, baseline: str | None) -> None:
-    """Print the tables of a results folder and write them again, with the figures."""
+    """Print and write tables and figures.
+
+    DIR is a results folder, such as `run` leaves.
+    """
     show(folder, baseline)
 
 
-def show(folder: Path, baseline: str | None = None) -> None:
-    """Nothing; prints a folder's report after writing its files."""
+def wide_console() -> Console:
+    """The terminal, or where there is none something wide enough for every table."""
     from rich.console import Console
-
-    from t48lab.report import write_report
 
     console = Console()
     if not console.is_terminal:
         console.width = _PLAIN_WIDTH
+    return console
+
+
+def show(folder: Path, baseline: str | None = None) -> None:
+    """Nothing; prints a folder's report after writing its files."""
+    from t48lab.report import write_report
+
+    console = wide_console()
     for part in write_report(folder, baseline, console.width):
         if isinstance(part, str):
             click.echo(part)

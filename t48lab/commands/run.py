@@ -16,9 +16,9 @@ from t48lab.commands.report import show
 @click.option("--workers", type=int, help="Games at once (default: one a processor).")
 @click.option("--out", type=click.Path(path_type=Path), help="The results folder (default: results/NAME).")
 def command(experiment: Path, games: int | None, seed: int | None, workers: int | None, out: Path | None) -> None:
-    """Play an experiment; run again to go on after an interruption.
+    """Play an experiment and report on it.
 
-    Games that the results folder holds are not played again.
+    Games that the results folder holds are not played again: after an interruption, run the same again.
     """
     from t48lab.experiment import load_experiment, run_experiment
 

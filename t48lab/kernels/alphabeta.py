@@ -1,8 +1,8 @@
 """Alpha-beta over the player's moves and the worst spawns, shared by the minimax search and the adversary.
 
-A node is an afterstate with `depth` more player moves to look ahead. Its value is the minimum over spawns
-(every empty cell, both tiles if the rules spawn both) of the maximum over moves, exact inside the window
-alpha..beta: a result <= alpha says "at most", one >= beta says "at least". Values are fixed point.
+An afterstate is worth the minimum over spawns (every empty cell, both tiles if the rules spawn both), a
+position the maximum over moves: exact inside the window alpha..beta, while a result <= alpha says "at most"
+and one >= beta "at least". Values are fixed point.
 
 `work` (int64) is the scratch paper of one search: what it needs to know, counters, then a frame a depth.
 `memory` is a table of two words an entry: the salted key, and `value << 2 | bound`. An entry always gives
@@ -13,50 +13,66 @@ import numpy as np
 from numba import njit, types
 
 from t48lab.kernels import layout
-from t48lab.kernels.bitboard import empties, popcount, transpose
+from t48lab.kernels.bitboard import empties, trailing_zeros, transpose
 from t48lab.kernels.clock import wall
-from t48lab.kernels.layout import BLOCKS, COLUMN_TABLES, ROW_TABLES, TABLE
+from t48lab.kernels.layout import BLOCKS, COLUMN_TABLES, GENERAL, PURE_LINES, ROW_TABLES
 from t48lab.kernels.lines import evaluate, four_lines, lost_value, peak
+from t48lab.kernels.packing import COLUMN, LINE, afterstate, packed, spread, stuck, table_of
 from t48lab.kernels.pointers import P_I32, P_I64, P_U16, P_U64
 from t48lab.kernels.rng import mix64, plus, times
-from t48lab.kernels.signature import I64, KERNEL, REALS, RULES, SETTINGS, U64, WORDS
+from t48lab.kernels.signature import EXTRA, I64, KERNEL, REALS, RULES, SETTINGS, U64, WORDS
 
 U, I = np.uint64, np.int64
-LINE, COLUMN = U(0xFFFF), U(0x000F000F000F000F)
+ZERO, ONE = U(0), U(1)
 INFINITE = 1 << 62
 ILLEGAL = UNKNOWN = -INFINITE
 EXACT, AT_LEAST, AT_MOST = 1, 2, 3
-STATE_LEAF = 3
-NODES_PER_LOOK = 1000  # nodes between two looks at the clock, about 20 microseconds
+STATE_LEAF = GENERAL + 1
+NODES_PER_LOOK = 1000  # between two looks at the clock: 20 to 100 microseconds
+SORTED = 3  # once so many spawns did not refute a move, the order of the others hardly matters
 
-MASK, FIRST_TILE, LAST_TILE, LEAF_STATE, SLOTS, LIKED = range(6)
-NODES, LEAVES, PROBES, HITS, NODE_LIMIT, DEADLINE, NEXT_LOOK, STOPPED = range(6, 14)
-SLID, FRAMES, FRAME = 16, 32, 48
+MASK, FIRST_TILE, LAST_TILE, LEAF_STATE, FULL_IS_LEAF, FLOOR, SLOTS, LIKED = range(8)
+NODES, LEAVES, PROBES, HITS, NODE_LIMIT, DEADLINE, NEXT_LOOK, STOPPED = range(8, 16)
+ROOT, SLID, FRAMES, FRAME = 16, 20, 36, 44
 # a frame: salt of its keys, move to try first, up to 32 ranked spawns, up to 4 replies and their values
 SALT, HINT, SPAWNS, REPLIES = 0, 1, 2, 34
 
 CONTEXT = (P_U16, P_I32, P_I64, P_I64)
 
 
-@njit(I64[::1](SETTINGS, REALS, RULES, WORDS), **KERNEL)
-def blank_work(settings, reals, rules, memory):
+@njit(I64[::1](SETTINGS, REALS, RULES, EXTRA), **KERNEL)
+def blank_work(settings, reals, rules, extra):
     """A new `work` for searches of up to settings[DEPTH] moves; the clock of a time limit starts here."""
-    depth = settings[layout.DEPTH]
-    work = np.zeros(FRAMES + FRAME * (depth + 2), np.int64)
+    depth, leaf_state = settings[layout.DEPTH], settings[layout.LEAF_STATE]
+    work = np.zeros(FRAMES + FRAME * (depth + 1), np.int64)
     work[MASK] = I(rules[layout.MASK])
     work[FIRST_TILE] = rules[layout.FOUR] >= U(1 << 32)
-    work[LAST_TILE] = rules[layout.FOUR] > U(0)
-    work[LEAF_STATE] = settings[layout.LEAF_STATE]
-    if settings[layout.USE_TABLE]:
-        work[SLOTS] = min(settings[layout.CAPACITY], len(memory) // 2)
+    work[LAST_TILE] = rules[layout.FOUR] > ZERO
+    work[LEAF_STATE], work[FULL_IS_LEAF] = leaf_state, settings[layout.FULL_IS_LEAF]
+    work[FLOOR] = extra[layout.LOST] if extra[BLOCKS + layout.FLOORED] else ILLEGAL
     limit, seconds = settings[layout.NODE_LIMIT], reals[layout.SECONDS]
     work[NODE_LIMIT] = limit if limit > 0 else INFINITE
     work[DEADLINE] = I((wall() + seconds) * 1e9) if seconds > 0.0 else INFINITE
     work[NEXT_LOOK] = 0 if limit > 0 or seconds > 0.0 else INFINITE
-    for d in range(depth + 2):
-        kind = U(2 * d + settings[layout.LEAF_STATE])
-        work[FRAMES + FRAME * d + SALT] = I(mix64(plus(mix64(U(settings[layout.GENERATION])), kind)))
+    generation = mix64(U(settings[layout.GENERATION]))
+    for d in range(depth + 1):
+        work[FRAMES + FRAME * d + SALT] = I(mix64(plus(generation, U(2 * d + leaf_state))))
     return work
+
+
+@njit(I64(I64, SETTINGS, WORDS), **KERNEL)
+def slots(depth, settings, memory):
+    """How many entries of the table a search of `depth` moves uses: enough, and few that the cache can hold."""
+    if settings[layout.USE_TABLE] == 0 or depth < 3:
+        return 0
+    return min(min(settings[layout.CAPACITY], len(memory) // 2), 1 << (2 * depth + 4))
+
+
+@njit(types.void(I64[::1], REALS), **KERNEL)
+def report(work, out):
+    """Nothing; writes the counters. A node is an afterstate that is searched, or an evaluation."""
+    out[layout.NODES] = work[NODES] + work[LEAVES]
+    out[layout.PROBES], out[layout.HITS], out[layout.LEAVES] = work[PROBES], work[HITS], work[LEAVES]
 
 
 @njit(types.boolean(P_I64), **KERNEL)
@@ -70,124 +86,93 @@ def exhausted(work):
     return work[STOPPED] != 0
 
 
-@njit(U64(U64, I64, P_U16), **KERNEL)
-def packed(b, direction, moves):
-    """The rows of `b` packed to the left (3) or right (1); with the transposed board, up (0) or down (2)."""
-    base = U(TABLE * (direction % 3))
-    high = (U(moves[base + (b >> U(48))]) << U(48)) | (U(moves[base + ((b >> U(32)) & LINE)]) << U(32))
-    return high | (U(moves[base + ((b >> U(16)) & LINE)]) << U(16)) | U(moves[base + (b & LINE)])
-
-
-@njit(U64(U64, I64, P_U16), **KERNEL)
-def afterstate(b, direction, moves):
-    """The board after a move; the same board when the move is illegal."""
-    return packed(b, direction, moves) if direction & 1 else transpose(packed(transpose(b), direction, moves))
-
-
-@njit(types.boolean(U64, P_U16), **KERNEL)
-def stuck(b, moves):
-    """Whether no move is legal."""
-    for direction in range(4):
-        if afterstate(b, direction, moves) != b:
-            return False
-    return True
+@njit(I64(U64, types.boolean, *CONTEXT), **KERNEL)
+def leaf_position(s, full, moves, lines, extra, work):
+    """The value of a position with no moves to look ahead; only a full one can be lost."""
+    if full and work[FULL_IS_LEAF] == 0 and stuck(s, moves):
+        return lost_value(s, lines, extra, U(work[MASK]))
+    return evaluate(s, lines, extra, U(work[MASK]))
 
 
 @njit(I64(U64, I64, *CONTEXT), **KERNEL)
-def worst_position(b, floor, moves, lines, extra, work):
-    """The least evaluation of the positions after a spawn, or the first that is not above `floor`."""
-    mask, least, t = U(work[MASK]), I(INFINITE), transpose(b)
+def worst_position(b, alpha, moves, lines, extra, work):
+    """The least value of the positions after a spawn on `b`, no moves to look ahead."""
+    least, t, cells = I(INFINITE), transpose(b), empties(b, U(work[MASK]))
     rows, columns = U(extra[BLOCKS + ROW_TABLES]), U(extra[BLOCKS + COLUMN_TABLES])
-    cells, total = empties(b, mask), evaluate(b, lines, extra, mask)
-    full = cells & (cells - U(1)) == U(0)
+    full = cells & (cells - ONE) == ZERO
+    by_line = extra[layout.CLASS] == PURE_LINES and not full
+    total = evaluate(b, lines, extra, U(work[MASK])) if by_line else I(0)
     for tile in range(work[FIRST_TILE], work[LAST_TILE] + 1):
         rest = cells
-        while rest:
-            one = rest & (~rest + U(1))
-            rest ^= one
-            s, place = b | (one << U(tile)), popcount(one - U(1))
+        while rest != ZERO:
+            place = trailing_zeros(rest)
+            rest &= rest - ONE
+            s = b | (U(1 + tile) << place)
             work[LEAVES] += 1
-            if full and stuck(s, moves):
-                value = lost_value(s, lines, extra, mask)
-            elif extra[layout.CLASS] != layout.PURE_LINES:
-                value = evaluate(s, lines, extra, mask)
-            else:
-                across, along = U(place & 48), U((place & 12) << 2)
+            if by_line:
+                across, along = place & U(48), (place & U(12)) << U(2)
                 row, column = (b >> across) & LINE, (t >> along) & LINE
                 new_row, new_column = (s >> across) & LINE, column | (U(1 + tile) << (across >> U(2)))
                 value = total + I(lines[rows + new_row]) - I(lines[rows + row])
                 value += I(lines[columns + new_column]) - I(lines[columns + column])
+            else:
+                value = leaf_position(s, full, moves, lines, extra, work)
             least = min(least, value)
-            if least <= floor:
+            if least <= alpha:
                 return least
     return least
 
 
-@njit(I64(U64, I64, *CONTEXT), **KERNEL)
-def leaf_value(b, floor, moves, lines, extra, work):
-    """The value of an afterstate with no more moves to look ahead; at most `floor` is not told apart."""
-    if work[LEAF_STATE]:
-        return worst_position(b, floor, moves, lines, extra, work)
-    work[LEAVES] += 1
-    return evaluate(b, lines, extra, U(work[MASK]))
-
-
 @njit(types.void(U64, U64, *CONTEXT), **KERNEL)
 def slide_all(b, t, moves, lines, extra, work):
-    """Nothing; writes the four packed boards, their transposes and their sums of line entries to work[SLID:]."""
+    """Nothing; writes each packed board, its transpose, its sum of line entries and its table to work[SLID:]."""
     for direction in range(4):
-        along = direction & 1
+        along, table, at = direction & 1, table_of(direction), SLID + 4 * direction
         near = U(extra[BLOCKS + (ROW_TABLES if along else COLUMN_TABLES)])
-        m = packed(b if along else t, direction, moves)
-        at = SLID + 4 * direction
-        work[at], work[at + 1], work[at + 2] = I(m), I(transpose(m)), four_lines(m, near, lines)
-        work[at + 3] = TABLE * (direction % 3)
+        m = packed(b if along else t, table, moves)
+        work[at], work[at + 1], work[at + 2], work[at + 3] = I(m), I(transpose(m)), four_lines(m, near, lines), I(table)
 
 
-@njit(I64(U64, U64, I64, I64, U64, U64, I64, P_U16, P_I32, P_I64, P_I64), forceinline=True, **KERNEL)
-def reply_leaf(x, shift, direction, floor, near, far, kind, moves, lines, extra, work):
+@njit(I64(U64, U64, I64, I64, U64, U64, I64, *CONTEXT), forceinline=True, **KERNEL)
+def leaf_after(x, shift, direction, alpha, near, far, kind, moves, lines, extra, work):
     """The leaf value of one move, ILLEGAL when it changes nothing, given what slide_all wrote.
 
-    `x` is the position, transposed for moves up and down; a spawn has changed its line at `shift` alone.
+    `x` is the position, transposed for moves up and down; a spawn has changed its line at `shift` alone, so
+    one packed line and one cell of each crossing line differ from the shared board.
     """
     at = SLID + 4 * direction
-    m, tm = U(work[at]), U(work[at + 1])
-    old, new = (m >> shift) & LINE, U(moves[U(work[at + 3]) + ((x >> shift) & LINE)])
-    after = m ^ ((new ^ old) << shift)
+    shared = U(work[at])
+    old, new = (shared >> shift) & LINE, U(moves[U(work[at + 3]) + ((x >> shift) & LINE)])
+    after = shared ^ ((old ^ new) << shift)
     if after == x:
         return I(ILLEGAL)
-    column = (new | (new << U(24))) & U(0x000000FF000000FF)
-    column = (column | (column << U(12))) & COLUMN
-    across = (tm & ~(COLUMN << (shift >> U(2)))) | (column << (shift >> U(2)))
-    if kind <= layout.LINES_AND_PEAK:
-        value = work[at + 2] + I(lines[near + new]) - I(lines[near + old]) + four_lines(across, far, lines)
-        if kind == layout.PURE_LINES:
-            return value
-        return value + peak(after if direction & 1 else across, I(BLOCKS), extra)
+    turn = shift >> U(2)
+    across = (U(work[at + 1]) & ~(COLUMN << turn)) | (spread(new) << turn)
     board = after if direction & 1 else across
     if kind == STATE_LEAF:
-        return worst_position(board, floor, moves, lines, extra, work)
-    return evaluate(board, lines, extra, U(work[MASK]))
+        return worst_position(board, alpha, moves, lines, extra, work)
+    work[LEAVES] += 1
+    if kind == GENERAL:
+        return evaluate(board, lines, extra, U(work[MASK]))
+    value = work[at + 2] - I(lines[near + old]) + I(lines[near + new]) + four_lines(across, far, lines)
+    return value if kind == PURE_LINES else value + peak(board, I(BLOCKS), extra)
 
 
-@njit(I64(U64, U64, U64, I64, I64, I64, U64, U64, I64, P_U16, P_I32, P_I64, P_I64), forceinline=True, **KERNEL)
-def best_leaf(b, t, one, tile, alpha, beta, rows, columns, kind, moves, lines, extra, work):
+@njit(I64(U64, U64, U64, I64, I64, I64, I64, U64, U64, I64, *CONTEXT), forceinline=True, **KERNEL)
+def best_leaf(b, t, place, tile, alpha, beta, floor, rows, columns, kind, moves, lines, extra, work):
     """The best leaf that one move reaches after a spawn on `b`, or the first of at least `beta`.
 
     The direction that was best the last time is tried first; work[LIKED] remembers the new one.
     """
-    place = popcount(one - U(1))
-    row, column = U(place & 48), U((place & 12) << 2)
-    s, turned = b | (one << U(tile)), t | (U(1 + tile) << (column + (row >> U(2))))
-    best, liked, chosen = I(ILLEGAL), work[LIKED], work[LIKED]
+    row, column = place & U(48), (place & U(12)) << U(2)
+    s, turned = b | (U(1 + tile) << place), t | (U(1 + tile) << (column + (row >> U(2))))
+    best, liked, chosen = floor, work[LIKED], work[LIKED]
     for k in range(4):
         direction = (liked + k) & 3
         x, shift, near, far = (s, row, rows, columns) if direction & 1 else (turned, column, columns, rows)
-        value = reply_leaf(x, shift, direction, max(alpha, best), near, far, kind, moves, lines, extra, work)
-        work[LEAVES] += 1
+        value = leaf_after(x, shift, direction, max(alpha, best), near, far, kind, moves, lines, extra, work)
         if value > best:
-            best = value
-            chosen = direction
+            best, chosen = value, direction
             if best >= beta:
                 break
     work[LIKED] = chosen
@@ -197,16 +182,17 @@ def best_leaf(b, t, one, tile, alpha, beta, rows, columns, kind, moves, lines, e
 @njit(I64(U64, I64, I64, *CONTEXT), **KERNEL)
 def last_layer(b, alpha, beta, moves, lines, extra, work):
     """The value of an afterstate with one more move to look ahead."""
-    t, cells, least = transpose(b), empties(b, U(work[MASK])), beta
+    t, cells, least, floor = transpose(b), empties(b, U(work[MASK])), beta, work[FLOOR]
     rows, columns = U(extra[BLOCKS + ROW_TABLES]), U(extra[BLOCKS + COLUMN_TABLES])
     kind = STATE_LEAF if work[LEAF_STATE] else extra[layout.CLASS]
     slide_all(b, t, moves, lines, extra, work)
     for tile in range(work[FIRST_TILE], work[LAST_TILE] + 1):
         rest = cells
-        while rest:
-            one = rest & (~rest + U(1))
-            rest ^= one
-            least = min(least, best_leaf(b, t, one, tile, alpha, least, rows, columns, kind, moves, lines, extra, work))
+        while rest != ZERO:
+            at = trailing_zeros(rest)
+            rest &= rest - ONE
+            value = best_leaf(b, t, at, tile, alpha, least, floor, rows, columns, kind, moves, lines, extra, work)
+            least = min(least, value)
             if least <= alpha:
                 return least
     return least
@@ -220,16 +206,16 @@ def rank_spawns(b, first, moves, lines, extra, work):
     """
     t, cells, end = transpose(b), empties(b, U(work[MASK])), first
     rows, columns = U(extra[BLOCKS + ROW_TABLES]), U(extra[BLOCKS + COLUMN_TABLES])
-    kind = extra[layout.CLASS]
+    low, high, kind = I(ILLEGAL), I(INFINITE), extra[layout.CLASS]
     slide_all(b, t, moves, lines, extra, work)
     for tile in range(work[FIRST_TILE], work[LAST_TILE] + 1):
         rest = cells
-        while rest:
-            one = rest & (~rest + U(1))
-            rest ^= one
-            value = best_leaf(b, t, one, tile, I(ILLEGAL), I(INFINITE), rows, columns, kind, moves, lines, extra, work)
-            spawn = 30 - (popcount(one - U(1)) >> 1) + tile
-            work[end] = value << 7 | spawn << 2 | work[LIKED]
+        while rest != ZERO:
+            at = trailing_zeros(rest)
+            rest &= rest - ONE
+            value = best_leaf(b, t, at, tile, low, high, low, rows, columns, kind, moves, lines, extra, work)
+            spawn = 30 - I(at >> ONE) + tile
+            work[end] = (value << 7) | (spawn << 2) | work[LIKED]
             end += 1
     return end
 
@@ -248,7 +234,7 @@ def next_spawn(first, end, work):
 @njit(U64(U64, I64), **KERNEL)
 def spawned(b, ranked):
     """The position after a ranked spawn."""
-    return b | (U(1) << U(60 - 4 * ((ranked >> 3) & 15) + ((ranked >> 2) & 1)))
+    return b | (ONE << U(60 - 4 * ((ranked >> 3) & 15) + ((ranked >> 2) & 1)))
 
 
 @njit(I64(U64, I64, I64, *CONTEXT), **KERNEL)
@@ -260,8 +246,7 @@ def order_replies(b, tried, first, moves, lines, extra, work):
         if direction == tried or after == b:
             continue
         work[LEAVES] += 1
-        value = evaluate(after, lines, extra, U(work[MASK]))
-        i = end
+        value, i = evaluate(after, lines, extra, U(work[MASK])), end
         while i > first and work[i - 1] < value:
             work[i], work[i + 1] = work[i - 2], work[i - 1]
             i -= 2
@@ -276,54 +261,56 @@ def known(key, slot, alpha, beta, memory, work):
     work[PROBES] += 1
     if memory[slot] != key:
         return I(UNKNOWN)
-    value, bound = I(memory[slot + U(1)]) >> 2, I(memory[slot + U(1)]) & 3
+    value, bound = I(memory[slot + ONE]) >> 2, I(memory[slot + ONE]) & 3
     if (bound == AT_LEAST and value < beta) or (bound == AT_MOST and value > alpha):
         return I(UNKNOWN)
     work[HITS] += 1
     return value
 
 
-@njit(I64(U64, I64, I64, I64, P_U16, P_I32, P_I64, P_I64, P_U64), **KERNEL)
+@njit(I64(U64, I64, I64, I64, *CONTEXT, P_U64), **KERNEL)
 def solve(b, plies, alpha, beta, moves, lines, extra, work, memory):
     """The value of a board with `plies` to look ahead; anything once work[STOPPED] is set.
 
     An even number: an afterstate with plies/2 moves to go. An odd one: a position with (plies + 1)/2 moves;
     its caller leaves the move to try first in the frame.
     """
-    if plies == 0:
-        return leaf_value(b, alpha, moves, lines, extra, work)
+    if plies == 0 and work[LEAF_STATE] == 0:
+        work[LEAVES] += 1
+        return evaluate(b, lines, extra, U(work[MASK]))
     frame = FRAMES + FRAME * (plies >> 1)
     if plies & 1:
-        tried, first, left, best = work[frame + HINT], frame + REPLIES, I(1), I(ILLEGAL)
-        work[first] = I(afterstate(b, tried, moves))
-        if U(work[first]) == b:
+        tried, at, left, best = work[frame + HINT], frame + REPLIES, I(1), work[FLOOR]
+        work[at] = I(afterstate(b, tried, moves))
+        if U(work[at]) == b:
             return lost_value(b, lines, extra, U(work[MASK]))
-        k = first
         while left > 0:
-            value = solve(U(work[k]), plies - 1, max(alpha, best), beta, moves, lines, extra, work, memory)
+            value = solve(U(work[at]), plies - 1, max(alpha, best), beta, moves, lines, extra, work, memory)
             best, left = max(best, value), left - 1
             if best >= beta or work[STOPPED]:
                 break
-            if k == first:
-                left = order_replies(b, tried, first + 2, moves, lines, extra, work)
-            k += 2
+            at += 2
+            if at == frame + REPLIES + 2:
+                left = order_replies(b, tried, at, moves, lines, extra, work)
         return best
+    cells = empties(b, U(work[MASK]))
+    if plies == 0 or (work[FULL_IS_LEAF] and cells & (cells - ONE) == ZERO):
+        return worst_position(b, alpha, moves, lines, extra, work)
     work[NODES] += 1
     if exhausted(work):
         return I(0)
     key = b ^ U(work[frame + SALT])
-    slot = (((times(key, U(0xD6E8FEB86659FD93)) >> U(32)) * U(work[SLOTS])) >> U(32)) << U(1)
-    if work[SLOTS]:
-        value = known(key, slot, alpha, beta, memory, work)
-        if value != UNKNOWN:
-            return value
+    slot = (((times(key, U(0xD6E8FEB86659FD93)) >> U(32)) * U(work[SLOTS])) >> U(32)) << ONE
+    value = known(key, slot, alpha, beta, memory, work) if work[SLOTS] else I(UNKNOWN)
+    if value != UNKNOWN:
+        return value
     if plies == 2:
         least = last_layer(b, alpha, beta, moves, lines, extra, work)
     else:
         least, first = beta, frame + SPAWNS
         end = rank_spawns(b, first, moves, lines, extra, work)
         for i in range(first, end):
-            ranked = next_spawn(i, end, work)
+            ranked = next_spawn(i, end, work) if i < first + SORTED else work[i]
             work[frame - FRAME + HINT] = ranked & 3
             value = solve(spawned(b, ranked), plies - 1, alpha, least, moves, lines, extra, work, memory)
             least = min(least, value)
@@ -333,5 +320,5 @@ def solve(b, plies, alpha, beta, moves, lines, extra, work, memory):
                 break
     if work[SLOTS]:
         bound = AT_MOST if least <= alpha else (AT_LEAST if least >= beta else EXACT)
-        memory[slot], memory[slot + U(1)] = key, U((least << 2) | bound)
+        memory[slot], memory[slot + ONE] = key, U((least << 2) | bound)
     return least

@@ -19,8 +19,10 @@ from numba import njit, types
 
 from t48lab.kernels import layout
 from t48lab.kernels.bitboard import empties, popcount, slide, trailing_zeros, transpose
+from t48lab.kernels.choice import preferred
 from t48lab.kernels.clock import wall
 from t48lab.kernels.lines import evaluate, lost_value, peak
+from t48lab.kernels.packing import packed, spread, stuck
 from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U16, P_U64, pointer
 from t48lab.kernels.rng import plus, times
 from t48lab.kernels.signature import (
@@ -50,14 +52,6 @@ MASK, SALT, ROWS, COLS, FAST, LEAF_STATE, USE_TABLE, TABLE_SHIFT, FOURS, FULL_IS
 NODES, PROBES, HITS, LEAVES, STOPPED, NODE_LIMIT, FOUR_P, DEADLINE, FLOOR = range(11, 20)
 COSTS, SCRATCH, TABLE_START = 32, layout.EXPECTIMAX_SCRATCH, layout.EXPECTIMAX_TABLE
 COST_UNIT = 2.0  # budget units per halving of a path's probability
-TIE = 1e-12
-
-
-@njit(U64(U64, U64, P_U16), **KERNEL)
-def packed(b, table, moves):
-    """The board with its four rows replaced through the move table at offset `table`."""
-    high = (U(moves[table + (b >> U(48))]) << U(48)) | (U(moves[table + ((b >> U(32)) & LINE)]) << U(32))
-    return high | (U(moves[table + ((b >> U(16)) & LINE)]) << U(16)) | U(moves[table + (b & LINE)])
 
 
 @njit(types.int32(U64, U64, P_I32), **KERNEL)
@@ -65,13 +59,6 @@ def line_sum(b, table, lines):
     """The sum of the four rows' entries in one evaluator table (fits 32 bits: entries stay below 2^27)."""
     high = lines[table + (b >> U(48))] + lines[table + ((b >> U(32)) & LINE)]
     return np.int32(high + lines[table + ((b >> U(16)) & LINE)] + lines[table + (b & LINE)])
-
-
-@njit(U64(U64), **KERNEL)
-def spread(line):
-    """The four cells of a line as the first cells of four lines: `a b c d` becomes a column."""
-    x = (line | (line << U(24))) & U(0x000000FF000000FF)
-    return (x | (x << U(12))) & COLUMN
 
 
 @njit(types.void(U64, U64, U64, U64, U64, F64, BOOL, U64, F64, BOOL, U64, P_F64), **KERNEL)
@@ -162,14 +149,6 @@ def last_chance(b, free, moves, lines, extra, w, i, f):
     last_moves(transpose(b), transpose(free), down, cols, rows, first + U(32), moves, lines, extra, i, f)
     i[LEAVES] += 4 * popcount(free)
     return spawn_mean(b, first, lines, extra, w, i, f)
-
-
-@njit(BOOL(U64, P_U16), **KERNEL)
-def stuck(b, moves):
-    """Whether no move is legal."""
-    t = transpose(b)
-    across = (packed(b, ZERO, moves) == b) & (packed(b, U(layout.TABLE), moves) == b)
-    return across & (packed(t, ZERO, moves) == t) & (packed(t, U(2 * layout.TABLE), moves) == t)
 
 
 @njit(F64(U64, P_U16, P_I32, P_I64, P_U64, P_I64, P_F64), **KERNEL)
@@ -329,26 +308,13 @@ def deepen(b, depth, budget, settings, moves, lines, extra, w, i, f, out):
     i[NODE_LIMIT] = settings[layout.NODE_LIMIT]
     before, last = np.int64(0), np.int64(0)
     for d in range(2, depth + 1):
-        growth = last / max(before, 1)
+        growth = last / max(before, np.int64(1))
         if i[NODE_LIMIT] and last * growth > 2 * (i[NODE_LIMIT] - i[NODES]):
             break
         start = i[NODES]
         if not root(b, d, budget, moves, lines, extra, w, i, f, out):
             break
         before, last = last, i[NODES] - start
-
-
-@njit(I64(REALS, SETTINGS), **KERNEL)
-def preferred(out, settings):
-    """The first direction in ORDER whose value is the best one or within 1e-12 of it, relative; -1 for none."""
-    best = -np.inf
-    for d in range(4):
-        best = max(best, out[layout.VALUES + d]) if out[layout.VALUES + d] == out[layout.VALUES + d] else best
-    for k in range(4):
-        d = settings[layout.ORDER + k]
-        if out[layout.VALUES + d] >= best - TIE * abs(best):
-            return d
-    return -1
 
 
 @njit(SEARCH, **KERNEL)

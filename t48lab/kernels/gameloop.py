@@ -60,8 +60,8 @@ OPPONENT = (SETTINGS, REALS, LINES, EXTRA, WORDS)
 def settle(low, high, direction, moves, rules):
     """(low, high, direction) after a search's move; direction -1 when the position has no legal move.
 
-    A search saw the board ranked down. In the one case where that merges two ranks its move may be illegal
-    here: then the first legal direction is played.
+    Past rank 15 a search sees a board ranked down, which in rare full positions hides or invents a merge;
+    where its answer is illegal here, the first legal direction is played.
     """
     after, after_high = slide_planes(low, high, direction, moves, rules) if direction >= 0 else (low, high)
     if after != low or after_high != high:

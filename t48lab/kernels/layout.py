@@ -35,7 +35,7 @@ TREE_SIZE, TAKEN_OVER = 13, 14  # out: positions stored, root visits of a reused
 
 # mcts memory: a head, the path of one simulation, then one record of 16 words a position, the root's first;
 # links are the word where a record starts, 0 = none; visits and sums of returns are float64
-TREE_GENERATION, TREE_ROOT, TREE_END, ROOT_LINK, SCALE, RETURNS, MEAN, SQUARES, LOWEST, HIGHEST = range(10)
+TREE_GENERATION, TREE_END, ROOT_LINK, SCALE, RETURNS, MEAN, SQUARES, LOWEST, HIGHEST = range(9)
 LONGEST_PATH = 1024
 PATH, SCORES = 16, 16 + LONGEST_PATH
 ROOT_RECORD, RECORD = SCORES + LONGEST_PATH, 16

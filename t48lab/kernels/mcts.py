@@ -10,9 +10,10 @@ Return: what a simulation earns from a position on. It is points (REWARD = POINT
 win rates. With a ROLLOUT_LIMIT of 0 or more, points gain VALUE_WEIGHT times the evaluator's value of the
 last position (its `lost` value when no move is legal there); wins ignore the evaluator.
 
-Scale: what one unit of C is worth. POINTS: the standard deviation of all returns of the root so far, which
-makes C = 1.41 the UCB1 index of rewards with deviation 1. MIN_MAX: highest minus lowest return of the
-root so far, the same as rescaling returns to 0..1. While all returns tie both are 1. WIN: 1.
+Scale: what one unit of C is worth. POINTS: the standard deviation of the root's returns so far in this
+search, which makes C = 1.41 the index of UCB1 for rewards with deviation 1. MIN_MAX: the highest minus the
+lowest of those returns, the same as rescaling them to 0..1. WIN: 1. Until two returns differ the scale is 1,
+or the last search's when its tree is reused.
 
 Chance: BY_SPAWN keeps a child for each spawn of each move (closed loop), ONE_SPAWN the first spawn drawn for
 each move, OPEN_LOOP one child a move, whatever was spawned: its statistics belong to the sequence of
@@ -33,7 +34,7 @@ from t48lab.kernels.clock import wall
 from t48lab.kernels.lines import evaluate, lost_value
 from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U64, pointer
 from t48lab.kernels.rng import below, next_u64
-from t48lab.kernels.signature import EXTRA, F64, I64, KERNEL, LINES, MOVES, REALS, RULES, SEARCH, SETTINGS, U64, WORDS
+from t48lab.kernels.signature import F64, I64, KERNEL, MOVES, RULES, SEARCH, U64, WORDS
 
 U, I = np.uint64, np.int64
 ZERO = U(0)
@@ -213,7 +214,7 @@ def simulate(board, settings, reals, moves, rules, lines, extra, memory, links, 
 @njit(I64(U64, P_I64, MOVES, RULES, P_U64, P_I64), **KERNEL)
 def successor(board, settings, moves, rules, memory, links):
     """The record of a board one move and one spawn after the tree's root, 0 when it has none."""
-    root = memory[at.TREE_ROOT]
+    root = memory[at.ROOT_RECORD + at.NODE_BOARD]
     for d in range(4):
         slot, after = at.ROOT_RECORD + at.CHILD + d, slide(root, d, moves)
         if settings[at.CHANCE] == at.OPEN_LOOP:
@@ -263,7 +264,7 @@ def plant(board, settings, moves, rules, memory, links, stats):
         links[at.TREE_END], stats[at.SCALE] = at.ROOT_RECORD, 1.0
         store(at.ROOT_LINK, board, I(1), memory, links)
     links[at.TREE_GENERATION] = settings[at.GENERATION]
-    memory[at.TREE_ROOT] = memory[at.ROOT_RECORD + at.NODE_BOARD] = board
+    memory[at.ROOT_RECORD + at.NODE_BOARD] = board
     stats[at.RETURNS] = stats[at.MEAN] = stats[at.SQUARES] = 0.0
     stats[at.LOWEST], stats[at.HIGHEST] = math.inf, -math.inf
 
