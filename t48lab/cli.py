@@ -34,12 +34,14 @@ def status(arguments: Sequence[str]) -> int:
     """The exit status of a command line, after everything else it does."""
     try:
         result = cli.main(list(arguments), prog_name="t48lab", standalone_mode=False)
+    except run.Interrupted as stop:
+        return _say(stop.format_message(), INTERRUPTED)
     except click.ClickException as error:
         return _say(error.format_message(), BAD_INPUT)
     except T48Error as error:
         return _say(str(error), BAD_INPUT)
-    except (KeyboardInterrupt, click.Abort) as stop:
-        return _say(str(stop) or "interrupted", INTERRUPTED)
+    except (KeyboardInterrupt, click.Abort):
+        return _say("interrupted", INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE

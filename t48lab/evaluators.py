@@ -193,7 +193,7 @@ class Evaluator(_Weighted):
         return math.ldexp(float(fixed), -int(extra[at.SHIFT]))
 
     def explain(self, board: Board | str) -> dict[str, float]:
-        """What each term adds to the value of a position, in float64 from the definitions; `full` alone when it counts."""
+        """What each term adds to the value of a position, in float64; `full` alone when it counts."""
         board = Board.parse(board)
         if self.full is not None and board.empty_count == 0:
             return {"full": self.full}

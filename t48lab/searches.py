@@ -14,7 +14,7 @@ from t48lab.board import DIRECTIONS, Board
 from t48lab.kernels import layout as at
 from t48lab.programs import Program, fresh_generation, load, memory
 
-_VARIATION_DEPTH = 2
+_VARIATION_DEPTH, _VARIATION_MOVES = 2, 6
 Number = TypeVar("Number", int, float)
 
 
@@ -62,6 +62,7 @@ class SearchResult:
 
 def run_search(program: Program, board: Board) -> SearchResult:
     """What the program finds in a position; the same every time unless seconds limit it."""
+    load(program.kernel), load("exact"), load("rng"), memory(program)
     start = time.perf_counter()
     direction, out = _call(program, board)
     seconds = time.perf_counter() - start
@@ -110,40 +111,38 @@ def _by_name(numbers: NDArray[np.float64], kind: Callable[[float], Number]) -> d
 
 class _Reply(NamedTuple):
     spawn: str
-    tile: int
     board: Board
     best: str
     value: float
 
 
 def _variation(program: Program, board: Board, best: str, depth: int) -> tuple[str, ...]:
-    """The best move, then by turns a spawn and the best answer to it, `depth` moves in all.
+    """The best move, then by turns a spawn and the best answer to it, `depth` moves in all, _VARIATION_MOVES at most.
 
-    Minimax meets the spawn that is worst for the player, expectimax the 2 whose value lies closest to the mean
-    of all 2s; both are told apart by searches of at most two moves. Other searches name the best move alone.
+    Minimax meets the spawn that is worst for the player; expectimax, of the likelier tile, the one whose value lies
+    closest to their mean. Both are told apart by searches of at most two moves. Other searches name one move.
     """
     line = [best]
-    choose = {"expectimax": _most_typical, "minimax": _worst}.get(program.kernel)
-    for remaining in range(depth - 1, 0, -1):
-        if choose is None:
-            break
-        replies = _replies(_shallow(program, min(remaining, _VARIATION_DEPTH)), board.move(line[-1]).afterstate)
+    if program.kernel not in ("expectimax", "minimax"):
+        return (best,)
+    for remaining in range(min(depth, _VARIATION_MOVES) - 1, 0, -1):
+        after = board.move(line[-1]).afterstate
+        replies = _replies(_shallow(program, min(remaining, _VARIATION_DEPTH)), after)
         if not replies:
             break
-        reply = choose(replies)
+        reply = _worst(replies) if program.kernel == "minimax" else _typical(replies)
         board = reply.board
         line += [reply.spawn, reply.best]
     return tuple(line)
 
 
-def _most_typical(replies: list[_Reply]) -> _Reply:
-    twos = [reply for reply in replies if reply.tile == 2] or replies
-    mean = sum(reply.value for reply in twos) / len(twos)
-    return min(twos, key=lambda reply: abs(reply.value - mean))
-
-
 def _worst(replies: list[_Reply]) -> _Reply:
     return min(replies, key=lambda reply: reply.value)
+
+
+def _typical(replies: list[_Reply]) -> _Reply:
+    mean = sum(reply.value for reply in replies) / len(replies)
+    return min(replies, key=lambda reply: abs(reply.value - mean))
 
 
 def _shallow(program: Program, depth: int) -> Program:
@@ -154,10 +153,18 @@ def _shallow(program: Program, depth: int) -> Program:
 
 def _replies(program: Program, after: Board) -> list[_Reply]:
     """The positions after each spawn on an afterstate that still have a move, with their best moves and values."""
-    found = []
+    found, tiles = [], _tiles(program)
     for row, col, tile, board in after.spawns():
-        direction, out = _call(program, board)
+        direction, out = _call(program, board) if tile in tiles else (-1, np.zeros(0))
         if direction >= 0:
-            name = f"{tile}@{row},{col}"
-            found.append(_Reply(name, tile, board, DIRECTIONS[direction], float(out[at.VALUES + direction])))
+            value = float(out[at.VALUES + direction])
+            found.append(_Reply(f"{tile}@{row},{col}", board, DIRECTIONS[direction], value))
     return found
+
+
+def _tiles(program: Program) -> set[int]:
+    """The tiles that a variation looks at: all that can be spawned, or the likelier one."""
+    fours = int(program.rules[at.FOUR]) / 2**32
+    if program.kernel == "expectimax":
+        return {4} if fours > 0.5 else {2}
+    return {tile for tile, share in ((2, 1 - fours), (4, fours)) if share > 0}

@@ -89,9 +89,7 @@ def _define(kind: type[Definition], name: str, source: str, weight: Range, **mor
     def enter(function: Callable[..., Reals]) -> Callable[..., Reals]:
         meaning = " ".join((function.__doc__ or "").split())
         options = {"symmetric": True} | more
-        TERMS[name] = kind(
-            name=name, meaning=meaning, source=source, weight=weight, function=function, **options
-        )
+        TERMS[name] = kind(name=name, meaning=meaning, source=source, weight=weight, function=function, **options)
         return function
 
     return enter
@@ -137,9 +135,9 @@ def _monotonicity(ranks: Ranks, exponent: float) -> Reals:
     LineTerm,
     "smoothness",
     "exponent 1: system A",
-    Range(0.1, 1000.0, log=True),
+    Range(1.0, 10_000.0, log=True),
     exponent=1.0,
-    exponents=Range(0.3, 3.0),
+    exponents=Range(0.1, 3.0),
 )
 def _smoothness(ranks: Ranks, exponent: float) -> Reals:
     """Minus the sum of |lg a - lg b|^exponent over the pairs that are both non-empty."""
@@ -190,9 +188,7 @@ def _rank_sum(ranks: Ranks, exponent: float) -> Reals:
     return _powers(ranks, exponent).sum(axis=1)
 
 
-@_define(
-    LineTerm, "line_bonus", "the open-source evaluator that `classic` follows", Range(0.0, 1_000_000.0)
-)
+@_define(LineTerm, "line_bonus", "the open-source evaluator that `classic` follows", Range(0.0, 1_000_000.0))
 def _line_bonus(ranks: Ranks, exponent: None) -> Reals:
     """1 for every line, so 8 on a 4x4 board: what a live position is worth above a lost one."""
     return np.ones(len(ranks))

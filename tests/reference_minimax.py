@@ -1,13 +1,16 @@
-"""Slow twin of the minimax searches: boards are lists of four rows of ranks, every move and spawn is tried.
+"""Slow twin of the minimax searches: every move and every spawn is tried on rows of ranks.
 
 A record `Game` says what differs between runs: `evaluate(board) -> int`, the ranks that spawn, the value of
-a position without a legal move (a number or "evaluation") and whether leaves are positions after a spawn.
+a position without a legal move (a number or "evaluation"), the least value of a position that has moves to
+look ahead, and which positions are leaves.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
-UP, RIGHT, DOWN, LEFT = range(4)
+from reference import empty_cells, move, with_tile
+
+TOP = 15
 
 
 @dataclass(frozen=True)
@@ -15,55 +18,36 @@ class Game:
     evaluate: Callable
     tiles: tuple = (1, 2)
     lost: int | str = 0
+    floor: int | None = None
     leaf_state: bool = False
-
-
-def pushed(line):
-    """The line after a slide to the left: 1 1 2 . -> 2 2 . . (ranks)."""
-    tiles, out = [rank for rank in line if rank], []
-    while tiles:
-        rank = tiles.pop(0)
-        if tiles and tiles[0] == rank and rank < 15:
-            tiles.pop(0)
-            rank += 1
-        out.append(rank)
-    return out + [0] * (len(line) - len(out))
-
-
-def moved(board, direction):
-    """The afterstate of a move, or the same board."""
-    if direction in (UP, DOWN):
-        turned = [list(column) for column in zip(*board)]
-        return [list(row) for row in zip(*moved(turned, LEFT if direction == UP else RIGHT))]
-    if direction == RIGHT:
-        return [pushed(row[::-1])[::-1] for row in board]
-    return [pushed(row) for row in board]
+    full_is_leaf: bool = False
 
 
 def afterstates(board):
-    """{direction: afterstate} of the legal moves."""
-    moves = {direction: moved(board, direction) for direction in range(4)}
+    """{direction: afterstate} of the legal moves; boards are tuples of rows, or lists."""
+    board = tuple(map(tuple, board))
+    moves = {direction: move(board, direction, TOP)[0] for direction in range(4)}
     return {direction: after for direction, after in moves.items() if after != board}
 
 
 def spawned(board, tiles):
-    """All (cell, rank, board) after a spawn, cell by cell, the smaller rank first."""
-    for cell in range(16):
-        if board[cell // 4][cell % 4] == 0:
-            for rank in tiles:
-                after = [list(row) for row in board]
-                after[cell // 4][cell % 4] = rank
-                yield cell, rank, after
+    """All (cell, rank, board) after a spawn, cell by cell, the smaller rank first; a grid row has 4 cells."""
+    for row, col in empty_cells(board):
+        for rank in tiles:
+            yield 4 * row + col, rank, with_tile(board, row, col, rank)
 
 
 def position_value(board, depth, game):
     """Value of a position with the player to move and `depth` moves to look ahead."""
+    if game.full_is_leaf and not empty_cells(board):
+        return game.evaluate(board)
     moves = afterstates(board)
     if not moves:
         return game.evaluate(board) if game.lost == "evaluation" else game.lost
     if depth == 0:
         return game.evaluate(board)
-    return max(afterstate_value(after, depth - 1, game) for after in moves.values())
+    best = max(afterstate_value(after, depth - 1, game) for after in moves.values())
+    return best if game.floor is None else max(best, game.floor)
 
 
 def afterstate_value(board, depth, game):
@@ -79,8 +63,9 @@ def root_values(board, depth, game):
 
 
 def worst_spawn(board, depth, game):
-    """cell*2 + is_four of the spawn that leaves the player the least, the first of equals; and that value."""
-    value, cell, rank = min(
-        (position_value(after, depth, game), cell, rank) for cell, rank, after in spawned(board, game.tiles)
-    )
-    return 2 * cell + (rank == 2), value
+    """(cell * 2 + is_four, value) of the spawn that leaves the player the least, the first of equals."""
+    options = [
+        (position_value(after, depth, game), 2 * cell + (rank == 2)) for cell, rank, after in spawned(board, game.tiles)
+    ]
+    value, code = min(options)
+    return code, value

@@ -284,9 +284,14 @@ def test_mcts_draws_by_its_seed():
 
 
 def test_principal_variation_can_be_played():
-    for agent in (Expectimax(depth=3), Minimax(depth=3)):
-        board, line = CROWDED, agent.search(CROWDED).principal_variation
+    for agent, rules in [
+        (Expectimax(), None),
+        (Minimax(depth=3), None),
+        (Minimax(depth=3), Rules(four_probability=0.0)),
+    ]:
+        board, line = CROWDED, agent.search(CROWDED, rules).principal_variation
         assert len(line) == 5
+        assert all(spawn.startswith("2@") for spawn in line[1::2]) or (rules is None and type(agent) is Minimax)
         for move, spawn in zip(line[::2], [*line[1::2], None], strict=True):
             after = board.move(move).afterstate
             boards = {f"{tile}@{row},{col}": spawned for row, col, tile, spawned in after.spawns()}

@@ -52,12 +52,21 @@ def test_row_is_the_game_that_play_plays(spec):
             assert getattr(record, name) == getattr(row, name), name
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "spec",
+    [
+        *SPECS,
+        "expectimax:depth=3,cutoff=0.01,table_bits=10",
+        "minimax:depth=3,table_bits=10",
+        "mcts:simulations=20,reuse=true",
+    ],
+)
 def test_workers_do_not_matter(spec):
-    one = play_batch(spec, games=50, seed=0, workers=1, **SHORT)
-    four = play_batch(spec, games=50, seed=0, workers=4, **SHORT)
+    one = play_batch(spec, games=50, seed=0, workers=1, stop_tile=256)
+    four = play_batch(spec, games=50, seed=0, workers=4, stop_tile=256)
     assert_frame_equal(games_of(one), games_of(four))
-    alone = pd.concat(iter_batch(spec, games=50, seed=0, skip=set(range(49)), **SHORT), ignore_index=True)
+    alone = pd.concat(iter_batch(spec, games=50, seed=0, skip=range(49), stop_tile=256), ignore_index=True)
     assert_frame_equal(games_of(alone), games_of(one.tail(1).reset_index(drop=True)))
 
 
@@ -71,6 +80,7 @@ for spec in {specs!r}:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_fresh_process_and_plain_python_play_the_same_games():
     def output(seed, **environment):
@@ -86,6 +96,7 @@ def test_fresh_process_and_plain_python_play_the_same_games():
     assert output(3, NUMBA_DISABLE_JIT="1") == compiled
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_processes_play_the_games_that_threads_play():
     threads = play_batch("expectimax:depth=1", games=30, workers=2)
@@ -201,6 +212,7 @@ except BatchInterrupted as interrupted:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_interrupted_process_ends_soon_with_its_finished_games():
     play_batch("expectimax:depth=3", games=1, workers=1)

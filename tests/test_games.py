@@ -1,6 +1,10 @@
 """Whole games: played by seed, written down, replayed."""
 
 import json
+import os
+import signal
+import threading
+import time
 
 import pytest
 
@@ -18,7 +22,15 @@ from t48lab import (
     replay,
 )
 
-AGENTS = ["random", "priority", "greedy", "expectimax:depth=1", "minimax:depth=1", "mcts:simulations=4"]
+AGENTS = [
+    "random",
+    "priority",
+    "greedy",
+    "expectimax:depth=1",
+    "minimax:depth=1",
+    "mcts:simulations=4",
+    "mcts:simulations=9,chance=open,reuse=true",
+]
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -113,6 +125,17 @@ def test_smaller_boards_play_to_their_end(rows, cols):
         assert record.final.startswith(f"{rows}x{cols}:")
         assert Board.parse(record.final) == end
         assert end.is_over
+
+
+@pytest.mark.compiled
+def test_ctrl_c_ends_a_long_game_after_the_current_move():
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    play("mcts:simulations=1", stop_tile=8)
+    started = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        play("mcts:simulations=20000")
+    assert time.monotonic() - started < 20
 
 
 def test_fours_only():

@@ -39,7 +39,8 @@ class _Scene(NamedTuple):
 def command(spec: str, seed: int, spawner: str, speed: float) -> None:
     """Watch an agent play one game.
 
-    The board and the values of the four directions are redrawn after each move. Where the output is no terminal, only the end is printed.
+    The board and the values of the four directions are redrawn after each move.
+    Where the output is no terminal, only the end is printed.
     """
     from rich.console import Console
 

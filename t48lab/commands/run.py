@@ -9,6 +9,12 @@ import click
 from t48lab.commands.report import show
 
 
+class Interrupted(click.ClickException):
+    """Ctrl-C, with what is kept; click itself would say no more than that it was aborted."""
+
+    exit_code = 130
+
+
 @click.command("run")
 @click.argument("experiment", metavar="EXPERIMENT.toml", type=click.Path(path_type=Path))
 @click.option("--games", type=int, help="Games of each agent, in place of the file's.")
@@ -26,7 +32,8 @@ def command(experiment: Path, games: int | None, seed: int | None, workers: int 
     folder = out or Path("results") / loaded.name
     try:
         run_experiment(loaded, folder, workers, progress=True)
+        show(folder)
     except KeyboardInterrupt:
-        again = f"finished games are kept in {folder}, the same command goes on from there"
-        raise KeyboardInterrupt(f"interrupted: {again}") from None
-    show(folder)
+        raise Interrupted(
+            f"interrupted: finished games are kept in {folder}, the same command goes on from there"
+        ) from None

@@ -21,7 +21,7 @@ from t48lab.kernels import layout
 from t48lab.kernels.bitboard import empties, popcount, slide, trailing_zeros, transpose
 from t48lab.kernels.choice import preferred
 from t48lab.kernels.clock import wall
-from t48lab.kernels.lines import evaluate, lost_value, peak
+from t48lab.kernels.lines import evaluate, lost_value
 from t48lab.kernels.packing import packed, spread, stuck
 from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U16, P_U64, pointer
 from t48lab.kernels.rng import plus, times
@@ -46,10 +46,13 @@ COLUMN = U(0x000F000F000F000F)
 NOT_LAST_CELL = U(0x1110111011101110)
 ILLEGAL = -np.inf
 BOOL = types.boolean
+_lines = np.arange(layout.TABLE)
+_cells = np.stack([(_lines >> shift) & 15 for shift in (12, 8, 4, 0)])
+TOPS = (_cells.max(axis=0) << 4 | _cells[[0, 3]].max(axis=0)).astype(np.uint8)
 
 # words of `memory`: constants of one search, counters, then budget costs by tile and empty cells
 MASK, SALT, ROWS, COLS, FAST, LEAF_STATE, USE_TABLE, TABLE_SHIFT, FOURS, FULL_IS_LEAF, WORST_COST = range(11)
-NODES, PROBES, HITS, LEAVES, STOPPED, NODE_LIMIT, FOUR_P, DEADLINE, FLOOR = range(11, 20)
+NODES, PROBES, HITS, LEAVES, STOPPED, NODE_LIMIT, FOUR_P, DEADLINE, FLOOR, PEAK_INSIDE = range(11, 21)
 COSTS, SCRATCH, TABLE_START = 32, layout.EXPECTIMAX_SCRATCH, layout.EXPECTIMAX_TABLE
 COST_UNIT = 2.0  # budget units per halving of a path's probability
 
@@ -79,6 +82,23 @@ def fill_gap(cell, repeated, line, tile, m, v, left_moves, q, u, right_moves, at
         at += U(2)
 
 
+@njit(U64(U64), **KERNEL)
+def tops_of(b):
+    """The board's largest rank in the high nibble of a byte, the largest rank in its corners in the low one."""
+    first, last = U(TOPS[b >> U(48)]), U(TOPS[b & LINE])
+    inner = max(U(TOPS[(b >> U(32)) & LINE]), U(TOPS[(b >> U(16)) & LINE]))
+    return (max(max(first, last), inner) & U(240)) | max(first & U(15), last & U(15))
+
+
+@njit(I64(U64, U64, BOOL, P_I64, P_I64), **KERNEL)
+def peak_with(tops, line, outer, extra, i):
+    """The peak term of a board without one row, whose `tops_of` is known, and with `line` as that row."""
+    own = U(TOPS[line])
+    rank = max(tops >> U(4), own >> U(4))
+    corner = max(tops & U(15), own & U(15)) if outer else tops & U(15)
+    return extra[(i[PEAK_INSIDE] if corner == rank else np.int64(layout.BLOCKS + layout.PEAK_OUT)) + np.int64(rank)]
+
+
 @njit(types.void(U64, U64, U64, U64, U64, U64, P_U16, P_I32, P_I64, P_I64, P_F64), **KERNEL)
 def last_moves(b, free, back, along, across, first, moves, lines, extra, i, f):
     """Fills f[first + 2*cell + four] with the better of both packings of the rows after each spawn.
@@ -99,6 +119,9 @@ def last_moves(b, free, back, along, across, first, moves, lines, extra, i, f):
         base_left = np.int32(left_sum - lines[along + ((left >> shift) & LINE)])
         base_right = np.int32(right_sum - lines[along + ((right >> shift) & LINE)])
         left_moves, right_moves = (left ^ b) & rest != ZERO, (right ^ b) & rest != ZERO
+        outer = (shift == ZERO) | (shift == U(48))
+        left_tops = tops_of(left & rest) if i[FAST] > 1 else ZERO
+        right_tops = tops_of(right & rest) if i[FAST] > 1 else ZERO
         for tile in range(2):
             spawned = line | (U(1 + tile) << (bit & U(15)))
             m, q = U(moves[spawned]), U(moves[back + spawned])
@@ -107,8 +130,8 @@ def last_moves(b, free, back, along, across, first, moves, lines, extra, i, f):
             cross = cross_right | (spread(q) << turn)
             u = np.float64(np.int32(base_right + lines[along + q] + line_sum(cross, across, lines)))
             if i[FAST] > 1:
-                v += peak((left & rest) | (m << shift), layout.BLOCKS, extra)
-                u += peak((right & rest) | (q << shift), layout.BLOCKS, extra)
+                v += peak_with(left_tops, m, outer, extra, i)
+                u += peak_with(right_tops, q, outer, extra, i)
             at = first + (bit >> ONE) + U(tile)
             fill_gap(bit, repeated, line, U(1 + tile), m, v, left_moves, q, u, right_moves, at, f)
 
@@ -249,6 +272,17 @@ def cost(probability):
     return min(np.int64(64), np.int64(round(-COST_UNIT * np.log2(max(probability, 1e-12)))))
 
 
+@njit(I64(SETTINGS, RULES, EXTRA), **KERNEL)
+def fast_leaves(settings, rules, extra):
+    """How leaves are valued: 1 by `last_moves`, 2 by it with a peak term, 0 one by one."""
+    if settings[layout.LEAF_STATE] or extra[layout.CLASS] == layout.GENERAL:
+        return 0
+    if extra[layout.CLASS] == layout.PURE_LINES:
+        return 1
+    plain = extra[layout.BLOCKS + layout.CORNER_RULE] <= layout.ANY_CORNER
+    return 2 if plain and rules[layout.ROWS] == U(4) and rules[layout.COLS] == U(4) else 0
+
+
 @njit(types.void(SETTINGS, REALS, RULES, EXTRA, WORDS, EXTRA, REALS), **KERNEL)
 def prepare(settings, reals, rules, extra, w, i, f):
     """Writes the constants of one search into the head of its memory and clears the counters."""
@@ -256,7 +290,9 @@ def prepare(settings, reals, rules, extra, w, i, f):
         w[k] = ZERO
     w[MASK], w[SALT] = rules[layout.MASK], U(settings[layout.GENERATION])
     w[ROWS], w[COLS] = U(extra[layout.BLOCKS + layout.ROW_TABLES]), U(extra[layout.BLOCKS + layout.COLUMN_TABLES])
-    i[FAST] = 0 if settings[layout.LEAF_STATE] else (1, 2, 0)[extra[layout.CLASS]]
+    i[FAST] = fast_leaves(settings, rules, extra)
+    corner = extra[layout.BLOCKS + layout.CORNER_RULE] == layout.ANY_CORNER
+    i[PEAK_INSIDE] = layout.BLOCKS + (layout.PEAK_IN if corner else layout.PEAK_OUT)
     i[LEAF_STATE], i[USE_TABLE] = settings[layout.LEAF_STATE], settings[layout.USE_TABLE]
     i[FOURS], i[FULL_IS_LEAF] = settings[layout.FOURS], settings[layout.FULL_IS_LEAF]
     w[TABLE_SHIFT] = U(64) - trailing_zeros(U(settings[layout.CAPACITY]))

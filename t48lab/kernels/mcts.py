@@ -10,10 +10,10 @@ Return: what a simulation earns from a position on. It is points (REWARD = POINT
 win rates. With a ROLLOUT_LIMIT of 0 or more, points gain VALUE_WEIGHT times the evaluator's value of the
 last position (its `lost` value when no move is legal there); wins ignore the evaluator.
 
-Scale: what one unit of C is worth. POINTS: the standard deviation of the root's returns so far in this
-search, which makes C = 1.41 the index of UCB1 for rewards with deviation 1. MIN_MAX: the highest minus the
-lowest of those returns, the same as rescaling them to 0..1. WIN: 1. Until two returns differ the scale is 1,
-or the last search's when its tree is reused.
+Scale: what one unit of C is worth. UCB1 sets C = 1.41 for rewards between 0 and 1. MIN_MAX: the highest minus
+the lowest return of the root so far in this search, the same as rescaling them to 0..1; it grows with each
+outlier. POINTS: four standard deviations of those returns, the width that holds nearly all of them. WIN: 1.
+Until two returns differ the scale is 1, or the last search's when its tree is reused.
 
 Chance: BY_SPAWN keeps a child for each spawn of each move (closed loop), ONE_SPAWN the first spawn drawn for
 each move, OPEN_LOOP one child a move, whatever was spawned: its statistics belong to the sequence of
@@ -40,6 +40,7 @@ U, I = np.uint64, np.int64
 ZERO = U(0)
 TIE = 1e-12
 UNIT = 2.0**-53
+BULK = 4.0  # standard deviations from one end of a distribution to the other, as good as all of it
 END = types.Tuple((U64, I64, I64))
 
 
@@ -184,7 +185,9 @@ def learn(earned, kind, stats):
     stats[at.RETURNS], stats[at.MEAN] = count, mean
     stats[at.SQUARES] += step * (earned - mean)
     stats[at.LOWEST], stats[at.HIGHEST] = min(stats[at.LOWEST], earned), max(stats[at.HIGHEST], earned)
-    spread = stats[at.HIGHEST] - stats[at.LOWEST] if kind == at.MIN_MAX else math.sqrt(stats[at.SQUARES] / count)
+    spread = BULK * math.sqrt(stats[at.SQUARES] / count)
+    if kind == at.MIN_MAX:
+        spread = stats[at.HIGHEST] - stats[at.LOWEST]
     if kind != at.WIN and spread > 0.0:
         stats[at.SCALE] = spread
 

@@ -13,7 +13,7 @@ from t48lab.kernels.alphabeta import ILLEGAL, INFINITE, ROOT, SLOTS, STOPPED, bl
 from t48lab.kernels.bitboard import slide
 from t48lab.kernels.choice import preferred
 from t48lab.kernels.pointers import pointer
-from t48lab.kernels.signature import EXTRA, I64, KERNEL, LINES, MOVES, REALS, SEARCH, SETTINGS, U64, WORDS
+from t48lab.kernels.signature import EXTRA, I64, KERNEL, LINES, MOVES, REALS, SEARCH, U64, WORDS
 
 
 @njit(types.boolean(U64, I64, MOVES, LINES, EXTRA, I64[::1], WORDS, REALS), **KERNEL)
