@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from t48lab.agents import AGENTS as AGENTS
     from t48lab.agents import MCTS as MCTS
     from t48lab.agents import Agent as Agent
+    from t48lab.agents import BestFirst as BestFirst
     from t48lab.agents import Expectimax as Expectimax
     from t48lab.agents import Greedy as Greedy
     from t48lab.agents import Minimax as Minimax
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _NAMES = {
-    "agents": "AGENTS MCTS Agent Expectimax Greedy Minimax PriorityAgent RandomAgent make_agent",
+    "agents": "AGENTS MCTS Agent BestFirst Expectimax Greedy Minimax PriorityAgent RandomAgent make_agent",
     "batch": "BatchInterrupted iter_batch play_batch",
     "board": "DIRECTIONS Board IllegalMove Move",
     "errors": "T48Error",

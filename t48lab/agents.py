@@ -206,6 +206,39 @@ class Minimax(_TreeSearch):
         return self._program(rules, 0, {}, {})
 
 
+class BestFirst(Agent):
+    """Goes by f = g + h, points so far and an evaluator's value: an open list, or an expectation as published.
+
+    `open`: in each of some worlds, whose spawns are fixed in advance, the position of largest f is looked into
+    next until the budget is spent; a move is worth the largest f on the frontier below it, averaged over worlds.
+    `published`: what the agent called A* in fact computes, the mean over spawns after each move but the first.
+    """
+
+    name: ClassVar[str] = "bestfirst"
+    main: ClassVar[tuple[str, ...]] = ("mode", "evaluator")
+    mode: Literal["open", "published"] = parameter("open", "an open list, or the published expectation")
+    evaluator: EvaluatorChoice = parameter("tuned", "h, the value of a position")
+    nodes: int = parameter(2000, "open: positions to value, over all worlds", "positions", ge=1, le=10**7)
+    worlds: int = parameter(20, "open: among how many fixed futures the positions are shared", "worlds", ge=1, le=10**4)
+    reward_weight: float = parameter(1.0, "open: what a point counts in g", ge=0, le=10**6)
+    depth: int = parameter(3, "published: how far ahead to look after the first move", "player moves", ge=1, le=8)
+    table_bits: int = parameter(16, "published: the table holds 2 to this power of positions", "bits", ge=10, le=26)
+    seed: int = parameter(0, OWN_STREAM, ge=0, lt=2**62)
+    order: Order = parameter(BY_NUMBER, TIES)
+
+    def compile(self, rules: Rules = Rules()) -> Program:
+        """The arrays of the compiled search."""
+        if self.mode == "open":
+            mode, capacity = at.OPEN_LIST, max(1, self.nodes // self.worlds)
+            words, _ = at.open_list_words(capacity)
+        else:
+            mode, capacity = at.BY_EXPECTATION, 1 << self.table_bits
+            words = 2 * capacity
+        integers = {at.CAPACITY: capacity, at.MODE: mode, at.HORIZON: self.depth, at.WORLDS: self.worlds}
+        reals = {at.REWARD_WEIGHT: self.reward_weight}
+        return assemble(self.name, rules, integers, reals, self.evaluator, self.order, words, self.seed)
+
+
 class MCTS(Agent):
     """Monte-Carlo tree search with the UCT rule.
 
@@ -238,8 +271,9 @@ class MCTS(Agent):
         1.0, "points that one unit of the evaluator's value is worth", "points", ge=0, le=10**6
     )
     exploration: float = parameter(1.41, "exploration constant C, in units of the reward's scale", ge=0, le=1000)
-    reward: Literal["points", "minmax", "win"] = parameter(
-        "points", "points scaled by their standard deviation, points scaled to 0..1, or 1 for reaching `win`"
+    reward: Literal["points", "minmax", "win", "raw"] = parameter(
+        "points",
+        "points scaled by their standard deviation, points scaled to 0..1, 1 for reaching `win`, or points as they are",
     )
     win: int = parameter(2048, "tile that reward=win asks for", "tile")
     final: Literal["visits", "mean"] = parameter("visits", "the move to play has the most visits or the best mean")
@@ -274,7 +308,7 @@ class MCTS(Agent):
             at.ROLLOUT_LIMIT: -1 if self.rollout_limit is None else self.rollout_limit,
             at.FINAL: {"visits": at.BY_VISITS, "mean": at.BY_MEAN}[self.final],
             at.REUSE: int(self.reuse),
-            at.REWARD: {"points": at.POINTS, "minmax": at.MIN_MAX, "win": at.WIN}[self.reward],
+            at.REWARD: {"points": at.POINTS, "minmax": at.MIN_MAX, "win": at.WIN, "raw": at.RAW}[self.reward],
             at.WIN_RANK: self.win.bit_length() - 1,
         }
         reals = {

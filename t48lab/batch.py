@@ -159,7 +159,7 @@ def _play(
     cancel = np.zeros(1, np.int64)
     with (
         _pool(executor, workers, cancel) as pool,
-        _Interrupts(cancel) as interrupts,
+        Interrupts(cancel) as interrupts,
         Progress(work.total, names["agent"], progress) as bar,
     ):
         run = _Run(work, pool, 2 * workers, cancel, interrupts, bar)
@@ -178,7 +178,7 @@ class _Run:
         pool: Executor,
         most: int,
         cancel: NDArray[np.int64],
-        interrupts: _Interrupts,
+        interrupts: Interrupts,
         bar: Progress,
     ) -> None:
         self.work, self.pool, self.most = work, pool, most
@@ -230,14 +230,14 @@ def _pool(executor: Executor | None, workers: int, cancel: NDArray[np.int64]) ->
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-class _Interrupts:
+class Interrupts:
     """A context in which the first Ctrl-C only asks the games to stop, and the second raises KeyboardInterrupt."""
 
     def __init__(self, cancel: NDArray[np.int64]) -> None:
         self.cancel, self.seen = cancel, False
         self.previous: Any = None
 
-    def __enter__(self) -> _Interrupts:
+    def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
             self.previous = signal.getsignal(signal.SIGINT)
             if self.previous != signal.SIG_IGN:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import click
 
-from t48lab import __version__
-from t48lab.commands import advise, bench, notebooks, play, report, run
+import t48lab
+from t48lab.commands import advise, bench, duel, notebooks, play, report, run, verify
 from t48lab.errors import T48Error
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
@@ -18,7 +18,7 @@ DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, invoke_without_command=True
 )
-@click.version_option(__version__, message="t48lab %(version)s")
+@click.version_option(t48lab.__version__, message="t48lab %(version)s")
 @click.pass_context
 def cli(context: click.Context) -> None:
     """A research lab for agents that play 2048."""
@@ -26,7 +26,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for module in (run, report, advise, play, bench, notebooks):
+for module in (run, report, duel, verify, advise, play, bench, notebooks):
     cli.add_command(module.command)
 
 

@@ -62,9 +62,9 @@ def _term(name: Any, value: Any) -> Term:
 
 
 def _fixed(what: str, value: Any) -> Any:
-    """The value if it is a finite number within LARGEST; raises T48Error."""
+    """The value as a float if it is a number within LARGEST; raises T48Error."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if number and math.isfinite(value) and abs(value) <= LARGEST:
+    if number and abs(value) <= LARGEST:
         return float(value)
     words = "a number" if what == "full" else "a number or 'evaluation'"
     raise T48Error(f"{what} must be {words} from -{LARGEST:g} to {LARGEST:g}, got {value!r}")

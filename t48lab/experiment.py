@@ -82,7 +82,7 @@ def load_experiment(path: str | Path, games: int | None = None, seed: int | None
     path = Path(path)
     given = {} if seed is None else {"seed": base_seed(seed)}
     games = games if games is None else count_of(games, "games")
-    data = _read(path)
+    data = read_toml(path)
     try:
         return make_experiment(data | given, path.stem, games)
     except T48Error as error:
@@ -95,19 +95,19 @@ def make_experiment(data: Mapping[str, Any], name: str, games: int | None = None
     for key in data:
         if key not in known:
             raise T48Error(f"unknown key {key!r}, {nearest(key, known)}")
-    tables = _table(data.get("agents"), "agents")
+    tables = table_of(data.get("agents"), "agents")
     if not tables:
         raise T48Error('agents is empty, add a line such as "expectimax 2" = "expectimax:depth=2"')
     default = count_of(data.get("games", 100), "games")
     entries = tuple(_entry(label, value, default, games) for label, value in tables.items())
     stop_rank(data.get("stop_tile"))
     experiment = Experiment(
-        name=_name(data.get("name", name)),
-        title=_text(data.get("title", ""), "title"),
+        name=name_of(data.get("name", name)),
+        title=text_of(data.get("title", ""), "title"),
         seed=base_seed(data.get("seed", 2048)),
         entries=entries,
         spawners=_spawners(data.get("spawners", ["random"])),
-        rules=Rules(**_table(data.get("rules", {}), "rules")),
+        rules=Rules(**table_of(data.get("rules", {}), "rules")),
         stop_tile=data.get("stop_tile"),
         baseline=_baseline(data.get("baseline", entries[0].label), list(tables)),
     )
@@ -115,7 +115,8 @@ def make_experiment(data: Mapping[str, Any], name: str, games: int | None = None
     return experiment
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file holds; raises T48Error that names the file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -125,19 +126,22 @@ def _read(path: Path) -> dict[str, Any]:
         raise T48Error(f"{path} is not valid TOML: {' '.join(str(error).split())}") from None
 
 
-def _table(value: Any, key: str) -> dict[str, Any]:
+def table_of(value: Any, key: str) -> dict[str, Any]:
+    """The value if it is a table; raises T48Error that names the key."""
     if not isinstance(value, dict):
         raise T48Error(f"{key} must be a table, write [{key}] and its lines below, got {value!r}")
     return value
 
 
-def _name(value: Any) -> str:
+def name_of(value: Any) -> str:
+    """The value if it can name a folder; raises T48Error."""
     if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", value):
         raise T48Error(f"name must be letters, digits, dots, - and _ (it names a folder), got {value!r}")
     return value
 
 
-def _text(value: Any, key: str) -> str:
+def text_of(value: Any, key: str) -> str:
+    """The value if it is text; raises T48Error that names the key."""
     if not isinstance(value, str):
         raise T48Error(f"{key} must be text, got {value!r}")
     return value
@@ -160,15 +164,16 @@ def _entry(label: str, value: Any, default: int, games: int | None) -> Entry:
     try:
         if not label.strip():
             raise T48Error("an agent needs a label that is not empty")
-        table: dict[str, Any] = {"agent": value} if isinstance(value, str) else _table(value, "an agent's value")
+        table: dict[str, Any] = {"agent": value} if isinstance(value, str) else table_of(value, "an agent's value")
         own = count_of(table.get("games", default), "games")
-        group = _text(table.get("group", ""), "group")
-        return Entry(label=label, agent=_agent(table), games=games or own, group=group)
+        group = text_of(table.get("group", ""), "group")
+        return Entry(label=label, agent=agent_of(table), games=games or own, group=group)
     except T48Error as error:
         raise T48Error(f"agent {label!r}: {error}") from None
 
 
-def _agent(table: dict[str, Any]) -> Agent:
+def agent_of(table: dict[str, Any]) -> Agent:
+    """The agent of a table: a kind or spec under `agent`, and any parameters beside it; raises T48Error."""
     if not isinstance(table.get("agent"), str):
         raise T48Error('it needs a kind or spec, such as agent = "expectimax"')
     name, stated = split_spec(table["agent"])
@@ -239,7 +244,7 @@ def _play(
     progress: bool,
     executor: Executor | None,
 ) -> None:
-    manifest = start_run(_facts(experiment), store.manifest())
+    manifest = start_run(facts(experiment), store.manifest())
     store.write_manifest(manifest)
     for entry, spawner, has in tasks:
         parts = iter_batch(
@@ -261,7 +266,7 @@ def _play(
     store.write_manifest(finish_run(manifest))
 
 
-def _facts(experiment: Experiment) -> dict[str, Any]:
+def facts(experiment: Experiment) -> dict[str, Any]:
     """What the manifest says of the experiment itself."""
     return {
         "experiment": experiment.name,

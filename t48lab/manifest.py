@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from t48lab import __version__
+import t48lab
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "pandas", "pyarrow", "scipy")
 
@@ -50,7 +50,7 @@ def finish_run(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """The versions that results may depend on, by name."""
-    own = {"t48lab": __version__, "python": platform.python_version()}
+    own = {"t48lab": t48lab.__version__, "python": platform.python_version()}
     return own | {name: metadata.version(name) for name in LIBRARIES}
 
 

@@ -12,10 +12,10 @@ _PATIENCE = 2.0
 
 
 class Progress:
-    """A bar that counts finished games; never appears when `shown` is False or everything ends soon."""
+    """A bar that counts what is finished; never appears when `shown` is False or everything ends soon."""
 
-    def __init__(self, total: int, label: str, shown: bool) -> None:
-        self.total, self.label, self.done = total, label, 0
+    def __init__(self, total: int, label: str, shown: bool, unit: str = "games") -> None:
+        self.total, self.label, self.unit, self.done = total, label, unit, 0
         self.interval = 0.5 if shown else None
         self._start = monotonic()
         self._bar: rich.progress.Progress | None = None
@@ -24,7 +24,7 @@ class Progress:
         return self
 
     def advance(self, games: int) -> None:
-        """Nothing; so many more games are finished."""
+        """Nothing; so many more are finished."""
         self.done += games
 
     def refresh(self) -> None:
@@ -33,18 +33,18 @@ class Progress:
         if self.interval is None or elapsed < _PATIENCE:
             return
         if self._bar is None:
-            self._bar = _bar()
+            self._bar = _bar(self.unit)
             self._bar.add_task(self.label, total=self.total, left="")
             self._bar.start()
         left = duration(elapsed / self.done * (self.total - self.done)) if self.done else "unknown"
-        self._bar.update(self._bar.task_ids[0], completed=self.done, left=f"{left} left")
+        self._bar.update(self._bar.task_ids[0], description=self.label, completed=self.done, left=f"{left} left")
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 
 
-def _bar() -> rich.progress.Progress:
+def _bar(unit: str) -> rich.progress.Progress:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as Bar
@@ -53,7 +53,7 @@ def _bar() -> rich.progress.Progress:
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("games, {task.fields[left]}"),
+        TextColumn(unit + ", {task.fields[left]}"),
     )
     return Bar(*columns, console=Console(stderr=True))
 

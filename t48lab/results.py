@@ -126,6 +126,18 @@ class Store:
         write_whole(path, table.to_csv(index=False, lineterminator="\n").encode())
         return path
 
+    def read_table(self, name: str) -> pd.DataFrame | None:
+        """What `name`.csv holds, every cell as text; None when there is no such table."""
+        import pandas as pd
+
+        path = self.folder / f"{name}.csv"
+        try:
+            return pd.read_csv(path, dtype=str, keep_default_na=False)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise T48Error(f"{path} is no table ({_first_line(error)}), write it again with `t48lab report`") from None
+
     def check(self, experiment: str, agents: dict[str, str]) -> None:
         """Nothing; raises T48Error when the folder holds another experiment's games.
 

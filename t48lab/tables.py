@@ -207,11 +207,11 @@ def _kind(blocks: list[Block], extra: NDArray[np.int64], full: bool) -> int:
     offsets = extra[at.BLOCKS : at.BLOCKS + 8].reshape(2, 4)
     block = blocks[0]
     if len(blocks) > 1 or block.heat or block.empty.any() or full or (offsets != offsets[:, :1]).any():
-        return at.GENERAL
+        return int(at.GENERAL)
     if not (block.inside.any() or block.outside.any()):
-        return at.PURE_LINES
+        return int(at.PURE_LINES)
     turns = block.rule == at.FIRST_IN_CORNER or (block.rule == at.ANY_CORNER and block.rows != block.cols)
-    return at.GENERAL if turns else at.LINES_AND_PEAK
+    return int(at.GENERAL if turns else at.LINES_AND_PEAK)
 
 
 def contribution(term: Definition, exponent: float | None, ranks: Ranks) -> float:

@@ -22,6 +22,7 @@ from t48lab.kernels.layout import ANY_CORNER, FIRST_IN_CORNER, NO_CORNER, TOP_LE
 
 Reals = NDArray[np.float64]
 Ranks = NDArray[np.int64]
+Function = Callable[..., Reals]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Definition:
     source: str
     symmetric: bool
     weight: Range
-    function: Callable[..., Reals]
+    function: Function
     exponent: float | None = None
     exponents: Range | None = None
     norm: float | None = None
@@ -52,7 +53,7 @@ class Definition:
 class LineTerm(Definition):
     """`function(ranks[n, cells], exponent) -> float64[n]`, for rows and, without `column`, for columns."""
 
-    column: Callable[..., Reals] | None = None
+    column: Function | None = None
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,12 @@ class HeatTerm(Definition):
 TERMS: dict[str, Any] = {}
 
 
-def _define(kind: type[Definition], name: str, source: str, weight: Range, **more: Any) -> Callable[..., Any]:
+def _define(
+    kind: type[Definition], name: str, source: str, weight: Range, **more: Any
+) -> Callable[[Function], Function]:
     """A decorator that enters a function under `name`, with its docstring as the definition."""
 
-    def enter(function: Callable[..., Reals]) -> Callable[..., Reals]:
+    def enter(function: Function) -> Function:
         meaning = " ".join((function.__doc__ or "").split())
         options = {"symmetric": True} | more
         TERMS[name] = kind(name=name, meaning=meaning, source=source, weight=weight, function=function, **options)
@@ -104,6 +107,11 @@ def _pairs(cells: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return cells[:, :-1], cells[:, 1:]
 
 
+def _total(numbers: NDArray[Any]) -> Reals:
+    """Sums over the cells or pairs of each line, float64[n]."""
+    return np.asarray(numbers.sum(axis=1), np.float64)
+
+
 def _powers(ranks: Ranks, exponent: float) -> Reals:
     return np.asarray(np.power(ranks.astype(np.float64), exponent))
 
@@ -111,7 +119,7 @@ def _powers(ranks: Ranks, exponent: float) -> Reals:
 @_define(LineTerm, "empty", "systems A to E", Range(1.0, 1000.0, log=True), norm=16.0)
 def _empty(ranks: Ranks, exponent: None) -> Reals:
     """E. (Half of it from each line: every cell stands in one row and one column.)"""
-    return 0.5 * (ranks == 0).sum(axis=1)
+    return 0.5 * _total(ranks == 0)
 
 
 @_define(
@@ -126,8 +134,8 @@ def _monotonicity(ranks: Ranks, exponent: float) -> Reals:
     """Minus the smaller of two sums over the pairs of a line, empty cells counting as rank 0: the falls
     a^exponent - b^exponent where a > b, the rises b^exponent - a^exponent where b > a (a, b ranks)."""
     first, second = _pairs(_powers(ranks, exponent))
-    falls = np.maximum(first - second, 0).sum(axis=1)
-    rises = np.maximum(second - first, 0).sum(axis=1)
+    falls = _total(np.maximum(first - second, 0))
+    rises = _total(np.maximum(second - first, 0))
     return -np.minimum(falls, rises)
 
 
@@ -143,7 +151,7 @@ def _smoothness(ranks: Ranks, exponent: float) -> Reals:
     """Minus the sum of |lg a - lg b|^exponent over the pairs that are both non-empty."""
     first, second = _pairs(ranks)
     both = (first > 0) & (second > 0)
-    return -(_powers(abs(first - second), exponent) * both).sum(axis=1)
+    return -_total(_powers(abs(first - second), exponent) * both)
 
 
 @_define(
@@ -185,7 +193,7 @@ def _merges(ranks: Ranks, exponent: None) -> Reals:
 )
 def _rank_sum(ranks: Ranks, exponent: float) -> Reals:
     """The sum of r^exponent over the tiles of a line, so over the board every tile counts twice."""
-    return _powers(ranks, exponent).sum(axis=1)
+    return _total(_powers(ranks, exponent))
 
 
 @_define(LineTerm, "line_bonus", "the open-source evaluator that `classic` follows", Range(0.0, 1_000_000.0))
@@ -198,14 +206,14 @@ def _line_bonus(ranks: Ranks, exponent: None) -> Reals:
 def _descent(ranks: Ranks, exponent: None) -> Reals:
     """The sum of lg a - lg b over the pairs that are both non-empty with a > b; anchors the top-left."""
     first, second = _pairs(ranks)
-    return (np.maximum(first - second, 0) * (second > 0)).sum(axis=1).astype(np.float64)
+    return _total(np.maximum(first - second, 0) * (second > 0))
 
 
 @_define(LineTerm, "roughness", "systems C and D", Range(-10.0, 10.0))
 def _roughness(ranks: Ranks, exponent: None) -> Reals:
     """The sum of |a - b|, differences of face values, over the pairs that are both non-empty."""
     first, second = _pairs(face_values(ranks))
-    return (abs(first - second) * ((first > 0) & (second > 0))).sum(axis=1).astype(np.float64)
+    return _total(abs(first - second) * ((first > 0) & (second > 0)))
 
 
 @_define(LineTerm, "mono_count", "system D, D2 and D3", Range(0.01, 100.0, log=True), norm=24.0)
@@ -213,9 +221,9 @@ def _mono_count(ranks: Ranks, exponent: None) -> Reals:
     """The larger of two numbers of pairs of a line: those with a >= b and a non-empty, and those with
     a <= b and b non-empty; empty cells stay in their places. 24 at most on a 4x4 board."""
     first, second = _pairs(ranks)
-    down = ((first >= second) & (first > 0)).sum(axis=1)
-    up = ((first <= second) & (second > 0)).sum(axis=1)
-    return np.maximum(down, up).astype(np.float64)
+    down = _total((first >= second) & (first > 0))
+    up = _total((first <= second) & (second > 0))
+    return np.maximum(down, up)
 
 
 def _closed_violations(ranks: Ranks, exponent: None) -> Reals:
@@ -239,7 +247,7 @@ def _violations(ranks: Ranks, exponent: None) -> Reals:
     """The number of descents a > b: in a row over the pairs that are both non-empty, in a column over
     consecutive tiles after the empty cells are taken out. Anchors the bottom-right when weighted negatively."""
     first, second = _pairs(ranks)
-    return ((first > second) & (second > 0)).sum(axis=1).astype(np.float64)
+    return _total((first > second) & (second > 0))
 
 
 @_define(LineTerm, "signed_logs", "system E", Range(0.01, 100.0, log=True), symmetric=False)
@@ -247,7 +255,7 @@ def _signed_logs(ranks: Ranks, exponent: None) -> Reals:
     """Over the pairs that are both non-empty: plus lg a where a >= b, else minus lg b; anchors the top-left."""
     first, second = _pairs(ranks)
     both = (first > 0) & (second > 0)
-    return (np.where(first >= second, first, -second) * both).sum(axis=1).astype(np.float64)
+    return _total(np.where(first >= second, first, -second) * both)
 
 
 @_define(LineTerm, "open_smoothness", "system E", Range(0.001, 10.0, log=True), symmetric=False)
@@ -255,7 +263,7 @@ def _open_smoothness(ranks: Ranks, exponent: None) -> Reals:
     """Minus the sum of |a - b|, face values, over the pairs whose first cell is non-empty; an empty second
     cell counts as 0."""
     first, second = _pairs(face_values(ranks))
-    return -(abs(first - second) * (first > 0)).sum(axis=1).astype(np.float64)
+    return -_total(abs(first - second) * (first > 0))
 
 
 @_define(

@@ -82,7 +82,7 @@ class Search:
         mean = sum(self.returns) / len(self.returns)
         spread = max(self.returns) - min(self.returns)
         if self.setup.reward == "points":
-            spread = 4 * math.sqrt(sum((x - mean) ** 2 for x in self.returns) / len(self.returns))
+            spread = 2 * math.sqrt(sum((x - mean) ** 2 for x in self.returns) / len(self.returns))
         if self.setup.reward != "win" and spread > 0:
             self.scale = spread
 

@@ -49,6 +49,7 @@ QUICK = {
     "greedy": {},
     "expectimax": {"depth": 2},
     "minimax": {},
+    "bestfirst": {"nodes": 200},
     "mcts": {"simulations": 60},
 }
 BY_EVALUATOR = {"greedy": {"by": "evaluator"}, "mcts": {"rollout_limit": 3, "simulations": 20}}

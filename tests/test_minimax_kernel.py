@@ -295,11 +295,11 @@ def test_a_limit_of_nodes_keeps_the_last_finished_depth():
 def test_a_limit_of_time_is_kept(evaluator):
     kernel, taken = Kernel(evaluator, depth=20, seconds=0.01), []
     for board in boards(40, 14, (3, 8)):
-        start = time.perf_counter()
+        start = time.thread_time()
         kernel.search(board)
-        taken.append(time.perf_counter() - start)
+        taken.append(time.thread_time() - start)
         assert kernel.out[at.DEPTH_REACHED] >= 2
-    assert np.quantile(taken, 0.1) < 0.011  # other processes may hold up most of the calls
+    assert np.quantile(taken, 0.05) < 0.011  # other processes may hold up most of the calls
 
 
 @pytest.mark.parametrize("leaf_state", [False, True])

@@ -14,7 +14,7 @@ from numba import njit, types
 
 from t48lab.kernels import layout
 from t48lab.kernels.bitboard import empties, trailing_zeros, transpose
-from t48lab.kernels.clock import wall
+from t48lab.kernels.clock import cpu
 from t48lab.kernels.layout import BLOCKS, COLUMN_TABLES, GENERAL, PURE_LINES, ROW_TABLES
 from t48lab.kernels.lines import evaluate, four_lines, lost_value, peak
 from t48lab.kernels.packing import COLUMN, LINE, afterstate, packed, spread, stuck, table_of
@@ -52,7 +52,7 @@ def blank_work(settings, reals, rules, extra):
     work[FLOOR] = extra[layout.LOST] if extra[BLOCKS + layout.FLOORED] else ILLEGAL
     limit, seconds = settings[layout.NODE_LIMIT], reals[layout.SECONDS]
     work[NODE_LIMIT] = limit if limit > 0 else INFINITE
-    work[DEADLINE] = I((wall() + seconds) * 1e9) if seconds > 0.0 else INFINITE
+    work[DEADLINE] = I((cpu() + seconds) * 1e9) if seconds > 0.0 else INFINITE
     work[NEXT_LOOK] = 0 if limit > 0 or seconds > 0.0 else INFINITE
     generation = mix64(U(settings[layout.GENERATION]))
     for d in range(depth + 1):
@@ -81,7 +81,7 @@ def exhausted(work):
     count = work[NODES] + work[LEAVES]
     if count >= work[NEXT_LOOK]:
         work[NEXT_LOOK] = min(count + NODES_PER_LOOK, work[NODE_LIMIT])
-        if count >= work[NODE_LIMIT] or I(wall() * 1e9) >= work[DEADLINE]:
+        if count >= work[NODE_LIMIT] or I(cpu() * 1e9) >= work[DEADLINE]:
             work[STOPPED] = 1
     return work[STOPPED] != 0
 

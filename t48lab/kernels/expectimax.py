@@ -20,7 +20,7 @@ from numba import njit, types
 from t48lab.kernels import layout
 from t48lab.kernels.bitboard import empties, popcount, slide, trailing_zeros, transpose
 from t48lab.kernels.choice import preferred
-from t48lab.kernels.clock import wall
+from t48lab.kernels.clock import cpu
 from t48lab.kernels.lines import evaluate, lost_value
 from t48lab.kernels.packing import packed, spread, stuck
 from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U16, P_U64, pointer
@@ -197,9 +197,9 @@ def state_leaves(b, moves, lines, extra, w, i, f):
 @njit(BOOL(P_I64, P_F64), **KERNEL)
 def exhausted(i, f):
     """Whether the node limit is reached or, looked at every 256 nodes, the deadline."""
-    if i[NODE_LIMIT] and i[NODES] >= i[NODE_LIMIT]:
+    if i[NODE_LIMIT] and i[NODES] + i[LEAVES] >= i[NODE_LIMIT]:
         return True
-    return f[DEADLINE] > 0.0 and i[NODES] & 255 == 0 and wall() > f[DEADLINE]
+    return f[DEADLINE] > 0.0 and i[NODES] & 255 == 0 and cpu() > f[DEADLINE]
 
 
 CHANCE = F64(U64, I64, I64, P_U16, P_I32, P_I64, P_U64, P_I64, P_F64)
@@ -345,12 +345,12 @@ def deepen(b, depth, budget, settings, moves, lines, extra, w, i, f, out):
     before, last = np.int64(0), np.int64(0)
     for d in range(2, depth + 1):
         growth = last / max(before, np.int64(1))
-        if i[NODE_LIMIT] and last * growth > 2 * (i[NODE_LIMIT] - i[NODES]):
+        if i[NODE_LIMIT] and last * growth > 2 * (i[NODE_LIMIT] - i[NODES] - i[LEAVES]):
             break
-        start = i[NODES]
+        start = i[NODES] + i[LEAVES]
         if not root(b, d, budget, moves, lines, extra, w, i, f, out):
             break
-        before, last = last, i[NODES] - start
+        before, last = last, i[NODES] + i[LEAVES] - start
 
 
 @njit(SEARCH, **KERNEL)
@@ -364,7 +364,7 @@ def search(b, settings, reals, moves, rules, lines, extra, memory, stream, out):
     budget = np.int64(-COST_UNIT * np.log2(cutoff)) if cutoff > 0.0 else np.int64(0)
     depth = planned_depth(b, settings)
     if seconds > 0.0 or settings[layout.NODE_LIMIT]:
-        f[DEADLINE] = wall() + seconds if seconds > 0.0 else 0.0
+        f[DEADLINE] = cpu() + seconds if seconds > 0.0 else 0.0
         deepen(b, depth, budget, settings, moves, lines, extra, w, i, f, out)
     else:
         root(b, depth, budget, moves, lines, extra, w, i, f, out)

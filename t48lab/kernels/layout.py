@@ -30,7 +30,7 @@ EXPLORATION, EVALUATOR_PROBABILITY, VALUE_WEIGHT = 0, 2, 3
 OPEN_LOOP, BY_SPAWN, ONE_SPAWN = range(3)
 UNIFORM, MERGE_FIRST, GUIDED = range(3)
 BY_VISITS, BY_MEAN = range(2)
-POINTS, MIN_MAX, WIN = range(3)
+POINTS, MIN_MAX, WIN, RAW = range(4)
 TREE_SIZE, TAKEN_OVER = 13, 14  # out: positions stored, root visits of a reused tree
 
 # mcts memory: a head, the path of one simulation, then one record of 16 words a position, the root's first;
@@ -45,6 +45,20 @@ NODE_BOARD, KNOWN, HOLDER, SIBLING, CHILD, EDGE_VISITS, EDGE_SUM = 0, 1, 2, 3, 4
 def memory_words(capacity):
     """Words of `memory` that an mcts tree of `capacity` positions takes."""
     return ROOT_RECORD + RECORD * capacity
+
+
+# bestfirst: the memory of an open list holds two words of scratch, the positions, the heap and the table of places
+MODE, HORIZON, WORLDS = range(6, 9)
+REWARD_WEIGHT = 0
+BY_EXPECTATION, OPEN_LIST = range(2)
+POSITIONS, POSITION, HEAP_ENTRY, MOST_CHILDREN = 2, 3, 2, 4
+
+
+def open_list_words(capacity):
+    """Words of `memory` that an open list of `capacity` positions takes, and the entries of its table of places."""
+    most = capacity + MOST_CHILDREN
+    entries = 1 << (2 * most - 1).bit_length()
+    return POSITIONS + (POSITION + HEAP_ENTRY) * most + 2 * entries, entries
 
 
 # greedy

@@ -5,15 +5,16 @@ random and adds what it earned to every move of its path. In the tree a move tha
 first, drawn at random; then the largest `mean + C * scale * sqrt(ln N / n)` (UCB1: Auer, Cesa-Bianchi,
 Fischer 2002; UCT: Kocsis, Szepesvari 2006), where N sums n over the moves that are legal right now.
 
-Return: what a simulation earns from a position on. It is points (REWARD = POINTS or MIN_MAX), so that
+Return: what a simulation earns from a position on. It is points (REWARD = POINTS, MIN_MAX or RAW), so that
 `values` are points still to come, or 1/0 for a largest tile of WIN_RANK at the end (WIN), so that they are
 win rates. With a ROLLOUT_LIMIT of 0 or more, points gain VALUE_WEIGHT times the evaluator's value of the
 last position (its `lost` value when no move is legal there); wins ignore the evaluator.
 
-Scale: what one unit of C is worth. UCB1 sets C = 1.41 for rewards between 0 and 1. MIN_MAX: the highest minus
-the lowest return of the root so far in this search, the same as rescaling them to 0..1; it grows with each
-outlier. POINTS: four standard deviations of those returns, the width that holds nearly all of them. WIN: 1.
-Until two returns differ the scale is 1, or the last search's when its tree is reused.
+Scale: what one unit of C is worth. UCB1 sets C = 1.41 for rewards from 0 to 1, whose standard deviation is at
+most 1/2 (Popoviciu 1935). POINTS: twice the standard deviation of the root's returns so far in this search,
+so that rescaled it is 1/2. MIN_MAX: the highest minus the lowest of them, the same as rescaling them to
+0..1; it grows with each outlier. WIN and RAW: 1, so raw points swamp C, as in published code. Until two returns differ the scale is 1, or the last search's when
+its tree is reused.
 
 Chance: BY_SPAWN keeps a child for each spawn of each move (closed loop), ONE_SPAWN the first spawn drawn for
 each move, OPEN_LOOP one child a move, whatever was spawned: its statistics belong to the sequence of
@@ -30,7 +31,7 @@ from numba import njit, types
 
 from t48lab.kernels import layout as at
 from t48lab.kernels.bitboard import CELLS, empties, legal, max_rank, playout, popcount, potential, slide, spawn
-from t48lab.kernels.clock import wall
+from t48lab.kernels.clock import cpu
 from t48lab.kernels.lines import evaluate, lost_value
 from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U64, pointer
 from t48lab.kernels.rng import below, next_u64
@@ -40,7 +41,6 @@ U, I = np.uint64, np.int64
 ZERO = U(0)
 TIE = 1e-12
 UNIT = 2.0**-53
-BULK = 4.0  # standard deviations from one end of a distribution to the other, as good as all of it
 END = types.Tuple((U64, I64, I64))
 
 
@@ -185,10 +185,10 @@ def learn(earned, kind, stats):
     stats[at.RETURNS], stats[at.MEAN] = count, mean
     stats[at.SQUARES] += step * (earned - mean)
     stats[at.LOWEST], stats[at.HIGHEST] = min(stats[at.LOWEST], earned), max(stats[at.HIGHEST], earned)
-    spread = BULK * math.sqrt(stats[at.SQUARES] / count)
+    spread = 2.0 * math.sqrt(stats[at.SQUARES] / count)
     if kind == at.MIN_MAX:
         spread = stats[at.HIGHEST] - stats[at.LOWEST]
-    if kind != at.WIN and spread > 0.0:
+    if kind < at.WIN and spread > 0.0:
         stats[at.SCALE] = spread
 
 
@@ -306,13 +306,13 @@ def decide(settings, out):
 def search(board, settings, reals, moves, rules, lines, extra, memory, stream, out):
     """The direction to play, -1 when no move is legal.
 
-    Runs SIMULATIONS (0: no such limit) or until SECONDS of wall clock have passed (0: no such limit),
+    Runs SIMULATIONS (0: no such limit) or until SECONDS of processor time have passed (0: no such limit),
     whichever comes first, and always one. VALUES are mean returns, DEPTH_REACHED the longest path in the
     tree in moves, NODES moves made in the tree and in rollouts, LEAVES simulations, TREE_SIZE positions
     stored; VISITS add up to LEAVES + TAKEN_OVER. With REUSE the tree of the same GENERATION's last
     search goes on from the position that came of it; otherwise the memory's content is ignored.
     """
-    started, limit, seconds = wall(), settings[at.SIMULATIONS], reals[at.SECONDS]
+    started, limit, seconds = cpu(), settings[at.SIMULATIONS], reals[at.SECONDS]
     out[:] = 0.0
     links, stats, words = pointer(memory.view(np.int64)), pointer(memory.view(np.float64)), pointer(memory)
     parameters, factors, answer = pointer(settings), pointer(reals), pointer(out)
@@ -325,7 +325,7 @@ def search(board, settings, reals, moves, rules, lines, extra, memory, stream, o
     out[at.TAKEN_OVER] = report(directions, stats, answer)
     while True:
         simulate(board, parameters, factors, moves, rules, tables, terms, words, links, stats, stream, answer)
-        if seconds > 0.0 and wall() - started >= seconds:
+        if seconds > 0.0 and cpu() - started >= seconds:
             break
         if out[at.LEAVES] >= limit and (limit > 0 or not seconds > 0.0):
             break
