@@ -35,11 +35,13 @@ if TYPE_CHECKING:
     from t48lab.games import Position as Position
     from t48lab.games import play as play
     from t48lab.games import replay as replay
+    from t48lab.plain import PlainAgent as PlainAgent
     from t48lab.rules import Rules as Rules
     from t48lab.searches import SearchResult as SearchResult
     from t48lab.spawners import AdversarialSpawner as AdversarialSpawner
     from t48lab.spawners import RandomSpawner as RandomSpawner
     from t48lab.spawners import make_spawner as make_spawner
+    from t48lab.terms import line_term as line_term
 
 __version__ = "0.1.0"
 
@@ -50,9 +52,11 @@ _NAMES = {
     "errors": "T48Error",
     "evaluators": "PRESETS Evaluator Term get_evaluator",
     "games": "GameRecord Position play replay",
+    "plain": "PlainAgent",
     "rules": "Rules",
     "searches": "SearchResult",
     "spawners": "AdversarialSpawner RandomSpawner make_spawner",
+    "terms": "line_term",
 }
 _HOMES = {name: room for room, names in _NAMES.items() for name in names.split()}
 

@@ -18,6 +18,7 @@ from t48lab.records import parameter
 from t48lab.rules import Rules
 from t48lab.searches import SearchResult, run_search
 from t48lab.specs import SpecRecord, digest, from_spec
+from t48lab.systems import SYSTEMS
 
 DEEPEST = 16
 """Most player moves that any search looks ahead: deeper recursion has no use and would exhaust the stack."""
@@ -26,6 +27,9 @@ BY_NUMBER = DIRECTIONS
 
 AGENTS: dict[str, type[Agent]] = {}
 """Every kind of agent by the name that starts its spec."""
+
+NAMED = {name: spec for name, (_, spec) in SYSTEMS.items()}
+"""Specs of agents that a name may stand for."""
 
 
 def _order(value: object) -> object:
@@ -83,8 +87,11 @@ class Agent(SpecRecord):
 
 
 def make_agent(spec: str | Agent) -> Agent:
-    """The agent that a spec such as `expectimax:depth=3,evaluator=tuned` describes; raises T48Error."""
-    return spec if isinstance(spec, Agent) else from_spec(spec, AGENTS, "agent")
+    """The agent that a spec such as `expectimax:depth=3,evaluator=tuned` describes, or one of the SYSTEMS by name.
+
+    Raises T48Error.
+    """
+    return spec if isinstance(spec, Agent) else from_spec(spec, AGENTS, "agent", NAMED)
 
 
 @functools.lru_cache(maxsize=64)

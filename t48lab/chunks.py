@@ -1,10 +1,10 @@
-"""Chunks of games: a task as plain data, played by compiled code in any thread or process."""
+"""Chunks of games: a task as plain data, played in any thread or process, by compiled code wherever there is any."""
 
 from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, thread_time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from t48lab.agents import make_agent
 from t48lab.errors import T48Error
 from t48lab.kernels import layout as at
+from t48lab.plain import PlainAgent, play_plainly
 from t48lab.programs import Program, load, memory
 from t48lab.rules import Rules
 from t48lab.spawners import make_spawner
@@ -51,6 +52,9 @@ def run_games(task: Task, cancel: NDArray[np.int64], log: NDArray[np.uint8] | No
     `log` (uint8, of one game only) takes the moves and spawns, see kernels/gameloop.py.
     """
     start = perf_counter()
+    agent = make_agent(task.spec)
+    if isinstance(agent, PlainAgent):
+        return _run_plainly(agent, task, cancel, log)
     program, opponent = programs(task.spec, task.spawner, task.rules)
     rows, seconds = np.zeros((task.count, at.ROW_SIZE), np.int64), np.zeros(task.count)
     finished = load("gameloop").play_games(
@@ -82,6 +86,20 @@ def run_games(task: Task, cancel: NDArray[np.int64], log: NDArray[np.uint8] | No
     return Chunk(task.first, rows[:finished], seconds[:finished], perf_counter() - start)
 
 
+def _run_plainly(agent: PlainAgent, task: Task, cancel: NDArray[np.int64], log: NDArray[np.uint8] | None) -> Chunk:
+    start, opponent = perf_counter(), make_spawner(task.spawner).compile(task.rules)
+    rows, seconds = np.zeros((task.count, at.ROW_SIZE), np.int64), np.zeros(task.count)
+    log = np.zeros(0, np.uint8) if log is None else log
+    finished = 0
+    for game in range(task.count):
+        begun, row = thread_time(), rows[game]
+        if not play_plainly(agent, opponent, task.rules, task.seed, task.first + game, task.stop_rank, row, log, cancel):
+            break
+        seconds[game] = thread_time() - begun
+        finished += 1
+    return Chunk(task.first, rows[:finished], seconds[:finished], perf_counter() - start)
+
+
 @functools.lru_cache(maxsize=64)
 def programs(spec: str, spawner: str, rules: Rules) -> tuple[Program, Program]:
     """The programs of an agent and of its opponent; random spawns need none, then the agent's stands for it."""
@@ -91,9 +109,10 @@ def programs(spec: str, spawner: str, rules: Rules) -> tuple[Program, Program]:
 
 def prepare(task: Task) -> None:
     """Nothing; what the task needs is compiled, here and once, before workers ask for it."""
-    for program in programs(task.spec, task.spawner, task.rules):
-        load(program.kernel)
     load("gameloop")
+    if not isinstance(make_agent(task.spec), PlainAgent):
+        for program in programs(task.spec, task.spawner, task.rules):
+            load(program.kernel)
 
 
 def cleared(program: Program) -> NDArray[np.uint64]:

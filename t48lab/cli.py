@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 
 import t48lab
-from t48lab.commands import advise, bench, duel, notebooks, play, report, run, verify
+from t48lab.commands import advise, bench, diagnose, duel, notebooks, play, report, run, tune, verify
 from t48lab.errors import T48Error
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
@@ -26,7 +26,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for module in (run, report, duel, verify, advise, play, bench, notebooks):
+for module in (run, report, tune, duel, verify, advise, play, diagnose, bench, notebooks):
     cli.add_command(module.command)
 
 

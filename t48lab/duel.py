@@ -34,7 +34,7 @@ SEED = 2048
 
 _BUDGETS = ("depth", "nodes", "simulations", "seconds")
 _TRIAL_GAMES, _TRIAL_SEED = 4, 2**40
-_SHORTEST = 1e-5
+_SHORTEST = 1e-4
 _UNEVEN = 0.1
 
 
@@ -139,21 +139,22 @@ class _Match:
     def __init__(self, experiment: Experiment, store: Store | None, workers: int | None) -> None:
         self.experiment, self.store = experiment, store
         self.workers = workers or len(os.sched_getaffinity(0))
-        self.parts = [] if store is None else [store.frame()]
+        self.played = None if store is None else store.frame()
 
     def games(self, deals: int) -> pd.DataFrame:
         """Games 0 to deals - 1 of both agents."""
         import pandas as pd
 
+        parts = [] if self.played is None else [self.played]
         for entry in self.experiment.entries:
             seed = self.experiment.seed
-            has = {game for part in self.parts for game in _of(part, entry, seed)["game"].tolist()}
+            has = set() if self.played is None else set(_of(self.played, entry, seed)["game"])
             for part in iter_batch(entry.agent, deals, seed, self.workers, skip=has, label=entry.label):
-                self.parts.append(part)
+                parts.append(part)
                 if self.store:
                     self.store.add(part)
-        frame = pd.concat(self.parts, ignore_index=True)
-        return frame[(frame["seed"] == self.experiment.seed) & (frame["game"] < deals)]
+        self.played = pd.concat(parts, ignore_index=True)
+        return self.played[self.played["game"] < deals]
 
 
 def _of(games: pd.DataFrame, entry: Entry, seed: int) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from t48lab.agents import AGENTS, Agent
+from t48lab.agents import AGENTS, NAMED, Agent
 from t48lab.batch import iter_batch
 from t48lab.chunks import base_seed, count_of, stop_rank
 from t48lab.errors import T48Error
@@ -31,7 +31,7 @@ from t48lab.records import nearest
 from t48lab.results import GameKey, Store
 from t48lab.rules import Rules
 from t48lab.spawners import Spawner, make_spawner
-from t48lab.specs import split_spec
+from t48lab.specs import split_named
 from t48lab.stats import pairs, summary
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def agent_of(table: dict[str, Any]) -> Agent:
     """The agent of a table: a kind or spec under `agent`, and any parameters beside it; raises T48Error."""
     if not isinstance(table.get("agent"), str):
         raise T48Error('it needs a kind or spec, such as agent = "expectimax"')
-    name, stated = split_spec(table["agent"])
+    name, stated = split_named(table["agent"], NAMED)
     if name not in AGENTS:
         raise T48Error(f"unknown agent {name!r}, {nearest(name, AGENTS)}")
     given = {key: value for key, value in table.items() if key not in _OWN_KEYS}

@@ -108,9 +108,9 @@ class Store:
             manifest = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise T48Error(f"{path} cannot be read ({_first_line(error)}), restore it") from None
-        if not isinstance(manifest, dict) or not isinstance(manifest.get("agents"), dict):
+        if not _is_manifest(manifest):
             raise T48Error(f"{path} is not a manifest of t48lab, restore it or choose another folder")
         _check_version(manifest.get("schema"), path)
         return manifest
@@ -258,6 +258,12 @@ def _read_part(path: Path) -> pa.Table:
     if not table.schema.equals(SCHEMA) or _digest(table) != label.get("sha256"):
         raise T48Error(f"{path} is damaged (its checksum does not match), {remedy}")
     return table
+
+
+def _is_manifest(data: Any) -> bool:
+    if not isinstance(data, dict) or not isinstance(data.get("agents"), dict):
+        return False
+    return all(isinstance(a, dict) and isinstance(a.get("agent_keys"), dict) for a in data["agents"].values())
 
 
 def _check_version(version: object, path: Path) -> None:

@@ -59,14 +59,26 @@ def _full(evaluator: str | Evaluator) -> Any:
 Kind = TypeVar("Kind", bound=SpecRecord)
 
 
-def from_spec(spec: str, kinds: Mapping[str, type[Kind]], what: str) -> Kind:
-    """The record that a spec describes, of one of the kinds by name; raises T48Error."""
+def from_spec(spec: str, kinds: Mapping[str, type[Kind]], what: str, named: Mapping[str, str] | None = None) -> Kind:
+    """The record that a spec describes, of one of the kinds by name; raises T48Error.
+
+    `named` holds specs by a name that may stand in their place.
+    """
     if not isinstance(spec, str):
         raise T48Error(f"{what} must be a spec such as {next(iter(kinds))!r} or a record, got {_cut(spec)}")
-    name, values = split_spec(spec)
+    name, values = split_named(spec, named or {})
     if name not in kinds:
-        raise T48Error(f"unknown {what} {_cut(name)}, {nearest(name, kinds)}")
+        raise T48Error(f"unknown {what} {_cut(name)}, {nearest(name, [*kinds, *(named or {})])}")
     return kinds[name](**values)
+
+
+def split_named(spec: str, named: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+    """Like `split_spec`; where a named spec is meant, its own name and values, changed as the text says."""
+    name, values = split_spec(spec)
+    if name not in named:
+        return name, values
+    kind, defaults = split_spec(named[name])
+    return kind, defaults | values
 
 
 def digest(data: object) -> str:

@@ -19,6 +19,7 @@ A file may start from another one (`base = "other.toml"`) and leave out terms (`
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -40,7 +41,7 @@ SCORES = ("mean_score", "mean_log_score", *(f"rate_{tile}" for tile in TILES))
 COSTS = ("ms_per_move", "nodes_per_move")
 """What a second objective can lower."""
 TEMPLATE = "start"
-"""The baseline of a study that names none: its agent as the file states it."""
+"""The first baseline of every study: its agent as the file states it."""
 
 _KEYS = (
     "name title base without trials minutes seed games tuning_seed objective sampler pruner importance confirm "
@@ -111,7 +112,7 @@ class Plan(BaseModel):
     @property
     def record(self) -> dict[str, Any]:
         """Everything that decides what a trial's figures mean and which trials come, as plain data."""
-        return {
+        record = {
             "engine": ENGINE,
             "agent": self.agent.resolved(),
             "free": {free.name: free.plain() for free in self.space},
@@ -122,6 +123,7 @@ class Plan(BaseModel):
             "sampler": self.sampler.model_dump(),
             "pruner": self.pruner.model_dump(),
         }
+        return dict(json.loads(json.dumps(record, allow_nan=False)))
 
     @property
     def key(self) -> str:
@@ -273,11 +275,10 @@ def _minutes(value: Any) -> float | None:
 
 
 def _baselines(table: dict[str, Any], template: Agent) -> dict[str, Agent]:
-    found: dict[str, Agent] = {}
-    for label, value in (table or {TEMPLATE: template}).items():
+    found: dict[str, Agent] = {TEMPLATE: template}
+    for label, value in table.items():
         try:
-            own: dict[str, Any] = {"agent": value} if isinstance(value, str) else value
-            agent = value if isinstance(value, Agent) else agent_of(table_of(own, "a baseline"))
+            agent = agent_of({"agent": value} if isinstance(value, str) else table_of(value, "a baseline"))
         except T48Error as error:
             raise T48Error(f"baseline {label!r}: {error}") from None
         twin = next((other for other, known in found.items() if known.key() == agent.key()), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,8 +75,8 @@ class Block:
     def add(self, term: Definition, scale: float, exponent: float | None) -> None:
         """Add `scale` times a term."""
         if isinstance(term, LineTerm):
-            self.row += scale * term.function(all_lines(self.cols), exponent)
-            self.column += scale * (term.column or term.function)(all_lines(self.rows), exponent)
+            self.row += scale * line_values(term.function, self.cols, exponent)
+            self.column += scale * line_values(term.column or term.function, self.rows, exponent)
         elif isinstance(term, PlacedTerm):
             for i in range(self.rows):
                 values = term.function(all_lines(self.cols), exponent, i)
@@ -111,6 +111,12 @@ def all_lines(cells: int) -> Ranks:
     """Ranks of the first `cells` cells of all lines, int64[65536, cells]; do not change them."""
     lines = np.arange(at.TABLE)
     return np.stack([(lines >> (12 - 4 * i)) & 15 for i in range(cells)], axis=1)
+
+
+@functools.lru_cache(maxsize=32)
+def line_values(function: Callable[..., Reals], cells: int, exponent: float | None) -> Reals:
+    """A line term's value of all lines, float64[65536]; do not change it. Kept: tuning asks with other weights."""
+    return function(all_lines(cells), exponent)
 
 
 def used(weights: Weights, normalised: bool = False) -> Iterator[tuple[Definition, float, float | None]]:

@@ -19,7 +19,7 @@ class Setup:
     rollout: str = "uniform"  # or "merge", "evaluator"
     limit: int = -1
     final: str = "visits"  # or "mean"
-    reward: str = "points"  # or "minmax", "win"
+    reward: str = "points"  # or "minmax", "win", "raw"
     win: int = 11
     exploration: float = 1.41
     probability: float = 0.5
@@ -83,7 +83,7 @@ class Search:
         spread = max(self.returns) - min(self.returns)
         if self.setup.reward == "points":
             spread = 2 * math.sqrt(sum((x - mean) ** 2 for x in self.returns) / len(self.returns))
-        if self.setup.reward != "win" and spread > 0:
+        if self.setup.reward in ("points", "minmax") and spread > 0:
             self.scale = spread
 
     def descend(self):

@@ -269,7 +269,7 @@ def test_only_legal_move_is_played_whatever_the_weights(name, weight):
     assert quick(name, **more).search(ONE_MOVE).best == "right"
 
 
-@pytest.mark.parametrize("reward", ["points", "minmax", "win"])
+@pytest.mark.parametrize("reward", ["points", "minmax", "win", "raw"])
 @pytest.mark.parametrize("chance", ["open", "closed", "stored"])
 def test_mcts_counts_its_simulations(chance, reward):
     for simulations in (1, 2, 37):

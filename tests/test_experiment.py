@@ -1,6 +1,5 @@
 """Experiments: files that are checked before anything is played, and runs that never lose or repeat a game."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -241,12 +240,21 @@ expectimax = "expectimax:depth=3,evaluator=tuned"
 """
 
 
-def start(tmp_path, *extra):
+@pytest.fixture
+def start(tmp_path):
+    """A function that starts a run of SLOW in a process of its own; what still runs at the end is killed."""
     code = "from signal import *; signal(SIGINT, default_int_handler); from t48lab.cli import main; main()"
-    command = [sys.executable, "-c", code, "run", str(tmp_path / "slow.toml"), "--out", str(tmp_path / "out"), *extra]
-    return subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    out, path, processes = tmp_path / "out", file(tmp_path, SLOW, "slow.toml"), []
+
+    def function(*extra):
+        command = [sys.executable, "-c", code, "run", str(path), "--out", str(out), *extra]
+        processes.append(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        return processes[-1]
+
+    yield function
+    for process in processes:
+        process.kill()
+        process.communicate()
 
 
 def stop_after(process, out, parts, number):
@@ -261,10 +269,11 @@ def stop_after(process, out, parts, number):
 
 
 @pytest.mark.slow
-def test_interrupted_and_killed_runs_end_with_every_game_once(tmp_path):
+@pytest.mark.compiled
+def test_interrupted_and_killed_runs_end_with_every_game_once(tmp_path, start):
     """Ctrl-C, kill -9 twice, then to the end: no game is lost and none is there twice."""
-    path, out = file(tmp_path, SLOW, "slow.toml"), tmp_path / "out"
-    status, errors = stop_after(start(tmp_path), out, 1, signal.SIGINT)
+    out = tmp_path / "out"
+    status, errors = stop_after(start(), out, 1, signal.SIGINT)
     assert status == 130
     assert errors.splitlines()[-1] == (
         f"t48lab: interrupted: finished games are kept in {out}, the same command goes on from there"
@@ -273,19 +282,19 @@ def test_interrupted_and_killed_runs_end_with_every_game_once(tmp_path):
     before = Store(out).frame()
     assert 0 < len(before) < 48
     for parts in (1, 2):
-        status, _ = stop_after(start(tmp_path), out, len(list(out.glob("games/*.parquet"))) + parts % 3, signal.SIGKILL)
+        status, _ = stop_after(start(), out, len(list(out.glob("games/*.parquet"))) + parts % 3, signal.SIGKILL)
         assert status in (-signal.SIGKILL, 0)
         after = Store(out).frame()
         merged = before.merge(after, on=[*KEY, "score", "moves", "final", "seconds"])
         assert len(merged) == len(before)  # what was there is there, never played again
         before = after
-    process = start(tmp_path)
+    process = start()
     _, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     frame = Store(out).frame()
     assert not frame.duplicated(KEY).any()
     assert frame.groupby("agent")["game"].apply(sorted).tolist() == [list(range(24))] * 2
-    for entry in load_experiment(path).entries:
+    for entry in load_experiment(tmp_path / "slow.toml").entries:
         batch = play_batch(entry.agent, games=24)
         same = ["game", "score", "moves", "final"]
         mine = frame[frame["agent"] == entry.label].reset_index(drop=True)
@@ -295,19 +304,20 @@ def test_interrupted_and_killed_runs_end_with_every_game_once(tmp_path):
 
 
 @pytest.mark.slow
-def test_two_runs_at_once_do_not_play_twice(tmp_path):
-    file(tmp_path, SLOW.replace("200", "5000"), "slow.toml")
+@pytest.mark.compiled
+def test_two_runs_at_once_do_not_play_twice(tmp_path, start):
     out = tmp_path / "out"
-    first = start(tmp_path)
+    first = start("--games", "100000")
     deadline = time.monotonic() + 120
-    while not list(out.glob("games/*.parquet")):
+    while not (out / "manifest.json").exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    second = start(tmp_path)
+    second = start()
     _, errors = second.communicate(timeout=60)
     assert first.poll() is None
     assert second.returncode == 2
     assert errors == f"t48lab: {out} is in use by another run, wait for its end or choose another --out\n"
-    os.killpg(first.pid, signal.SIGINT)
+    first.send_signal(signal.SIGINT)
     first.communicate(timeout=60)
+    assert first.returncode == 130
     assert not Store(out).frame().duplicated(KEY).any()

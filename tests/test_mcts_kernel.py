@@ -19,7 +19,7 @@ MOVES = bitboard.build_moves()
 RULES = np.array([0x1111111111111111, round(0.1 * 2**32), 4, 4], np.uint64)
 CHANCES = {"open": at.OPEN_LOOP, "closed": at.BY_SPAWN, "stored": at.ONE_SPAWN}
 ROLLOUTS = {"uniform": at.UNIFORM, "merge": at.MERGE_FIRST, "evaluator": at.GUIDED}
-REWARDS = {"points": at.POINTS, "minmax": at.MIN_MAX, "win": at.WIN}
+REWARDS = {"points": at.POINTS, "minmax": at.MIN_MAX, "win": at.WIN, "raw": at.RAW}
 FINALS = {"visits": at.BY_VISITS, "mean": at.BY_MEAN}
 SHIFT, LOST = 4, 24
 
@@ -161,7 +161,7 @@ def test_reuse_ignores_the_tree_of_another_game():
 
 
 def test_leftovers_in_memory_change_nothing():
-    for setup in (twin.Setup(), twin.Setup(chance="open", reward="minmax")):
+    for setup in (twin.Setup(), twin.Setup(chance="open", reward="minmax"), twin.Setup(chance="stored", reward="raw")):
         clean, dirty = Kernel(setup), Kernel(setup)
         dirty.memory[:] = U(0xDEADBEEFDEADBEEF)
         assert clean.search(MIDDLE) == dirty.search(MIDDLE)
@@ -324,14 +324,14 @@ def test_tree_in_memory_is_sound(reuse):
 def test_seconds_are_kept():
     kernel = Kernel(twin.Setup(0), seconds=0.01, capacity=20_000)
     kernel.search(MIDDLE)
-    for _ in range(200):  # a busy machine takes the processor away now and then
-        start = time.perf_counter()
+    used = []
+    for _ in range(20):
+        start = time.thread_time()
         assert kernel.search(MIDDLE) in reference.legal(MIDDLE)
-        took = time.perf_counter() - start
+        used.append(time.thread_time() - start)
         assert np.nansum(kernel.visits) == kernel.out[at.LEAVES] > 10
-        if took < 0.011:
-            break
-    assert 0.0099 < took < 0.011
+    assert 0.0099 < min(used)
+    assert sorted(used)[10] < 0.011
 
 
 def test_first_limit_reached_ends_the_search():

@@ -209,6 +209,9 @@ def test_bad_manifests_are_named(store):
     for text, words in [
         ("{", "cannot be read"),
         ("[]", "not a manifest"),
+        ('{"agents": []}', "not a manifest"),
+        ('{"agents": {"a": {}}}', "not a manifest"),
+        ("[" * 100_000, "cannot be read"),
         ('{"agents": {}}', "no schema version"),
         ('{"agents": {}, "schema": 99}', "upgrade t48lab"),
     ]:

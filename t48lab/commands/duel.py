@@ -49,15 +49,15 @@ def command(
     except KeyboardInterrupt:
         kept = f"finished games are kept in {out}, the same command goes on from there" if out else "no verdict"
         raise Interrupted(f"interrupted: {kept}") from None
-    _show(found)
+    _show(found, equal_time)
 
 
-def _show(found: Duel) -> None:
+def _show(found: Duel, equal_time: bool) -> None:
     click.echo(found.sentence)
     wide_console().print(sheet(found).rich())
-    for line in (found.rates, found.uneven()):
-        if line:
-            click.echo(line)
+    click.echo(found.rates)
+    if equal_time and (warning := found.uneven()):
+        click.echo(warning)
 
 
 def sheet(found: Duel) -> Sheet:

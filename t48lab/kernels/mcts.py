@@ -13,8 +13,8 @@ last position (its `lost` value when no move is legal there); wins ignore the ev
 Scale: what one unit of C is worth. UCB1 sets C = 1.41 for rewards from 0 to 1, whose standard deviation is at
 most 1/2 (Popoviciu 1935). POINTS: twice the standard deviation of the root's returns so far in this search,
 so that rescaled it is 1/2. MIN_MAX: the highest minus the lowest of them, the same as rescaling them to
-0..1; it grows with each outlier. WIN and RAW: 1, so raw points swamp C, as in published code. Until two returns differ the scale is 1, or the last search's when
-its tree is reused.
+0..1; it grows with each outlier. WIN and RAW: 1, so that raw points swamp C, as in published code. Until two
+returns differ the scale is 1, or the last search's when its tree is reused.
 
 Chance: BY_SPAWN keeps a child for each spawn of each move (closed loop), ONE_SPAWN the first spawn drawn for
 each move, OPEN_LOOP one child a move, whatever was spawned: its statistics belong to the sequence of
@@ -41,6 +41,7 @@ U, I = np.uint64, np.int64
 ZERO = U(0)
 TIE = 1e-12
 UNIT = 2.0**-53
+MOVES_PER_LOOK = 256  # a look at the clock takes as long as ten moves
 END = types.Tuple((U64, I64, I64))
 
 
@@ -312,7 +313,7 @@ def search(board, settings, reals, moves, rules, lines, extra, memory, stream, o
     stored; VISITS add up to LEAVES + TAKEN_OVER. With REUSE the tree of the same GENERATION's last
     search goes on from the position that came of it; otherwise the memory's content is ignored.
     """
-    started, limit, seconds = cpu(), settings[at.SIMULATIONS], reals[at.SECONDS]
+    started, look, limit, seconds = cpu(), 0.0, settings[at.SIMULATIONS], reals[at.SECONDS]
     out[:] = 0.0
     links, stats, words = pointer(memory.view(np.int64)), pointer(memory.view(np.float64)), pointer(memory)
     parameters, factors, answer = pointer(settings), pointer(reals), pointer(out)
@@ -325,8 +326,10 @@ def search(board, settings, reals, moves, rules, lines, extra, memory, stream, o
     out[at.TAKEN_OVER] = report(directions, stats, answer)
     while True:
         simulate(board, parameters, factors, moves, rules, tables, terms, words, links, stats, stream, answer)
-        if seconds > 0.0 and cpu() - started >= seconds:
-            break
+        if seconds > 0.0 and out[at.NODES] >= look:
+            if cpu() - started >= seconds:
+                break
+            look = out[at.NODES] + MOVES_PER_LOOK
         if out[at.LEAVES] >= limit and (limit > 0 or not seconds > 0.0):
             break
     report(directions, stats, answer)

@@ -1,0 +1,109 @@
+"""The tables of docs/duel.md: how often duels end rightly and wrongly, exactly and by simulation.
+
+    python tests/duel_table.py
+
+prints them. Nulls are real duels between two streams of the random agent, each with seeds of its own. For the power,
+scores of real games are drawn with replacement, and one side's are multiplied until it wins the stated share.
+"""
+
+import numpy as np
+
+from t48lab.batch import play_batch
+from t48lab.sequential import VERDICTS, SequentialTest
+
+DEALS = (20, 50, 100, 200, 500, 1000, 2000)
+SIMULATED = (100, 1000)
+DUELS = 1000
+SEED = 2048
+AGENT = "greedy:by=evaluator,evaluator=tuned"
+
+
+def verdict(test, difference):
+    """(verdict, deals) of a duel with these differences of scores."""
+    wins = losses = 0
+    for n, d in enumerate(difference, start=1):
+        wins, losses = wins + (d > 0), losses + (d < 0)
+        found = test.decide(wins, losses, n - wins - losses)
+        if found:
+            return found, n
+    raise AssertionError("a duel must end")
+
+
+def shares(test, differences):
+    """The share of each verdict, and the mean number of deals, over many duels."""
+    ends = [verdict(test, difference) for difference in differences]
+    found = {name: sum(end == name for end, _ in ends) / len(ends) for name in VERDICTS}
+    return found, float(np.mean([n for _, n in ends]))
+
+
+def random_duels(deals, duels, seed=SEED):
+    """Differences of scores between two streams of the random agent, one row a duel, base seeds seed, seed + 1, ..."""
+    for i in range(duels):
+        one, other = (
+            play_batch(f"random:seed={2 * i + k}", games=deals, seed=seed + i, workers=1)["score"] for k in (1, 2)
+        )
+        yield one.to_numpy() - other.to_numpy()
+
+
+def pool(games=4000):
+    """Scores of real games."""
+    return play_batch(AGENT, games=games, seed=SEED)["score"].to_numpy(float)
+
+
+def factor(scores, share):
+    """What one side's scores must be multiplied by to win this share of deals."""
+    ordered = np.sort(scores)
+    low, high = 1.0, 10.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        won = np.searchsorted(ordered, middle * scores).mean() / len(scores)
+        low, high = (low, middle) if won > share else (middle, high)
+    return high
+
+
+def drawn_duels(scores, share, deals, duels, seed=SEED):
+    """Differences of drawn scores, the first side winning `share` of deals, one row a duel."""
+    draw, stronger = np.random.default_rng(seed), factor(scores, share)
+    for _ in range(duels):
+        yield stronger * draw.choice(scores, deals) - draw.choice(scores, deals)
+
+
+def exact_table():
+    """The exact rates as Markdown."""
+    lines = [
+        "| most deals | win share to find | equal agents: a winner | no winner, early | deals on average "
+        "| at that share: found | deals on average |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for deals in DEALS:
+        test = SequentialTest(deals)
+        null, there = test.rates(0.5), test.rates(0.5 + test.effect)
+        lines.append(
+            f"| {deals:,} | {0.5 + test.effect:.1%} | {null.first + null.second:.1%} | {null.equal:.1%} "
+            f"| {null.deals:,.0f} | {there.first:.1%} | {there.deals:,.0f} |"
+        )
+    return "\n".join(lines)
+
+
+def simulated_table():
+    """The simulated rates as Markdown."""
+    lines = [
+        "| most deals | duels | equal agents: a winner | exact | win share | found | exact |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    scores = pool()
+    for deals in SIMULATED:
+        test = SequentialTest(deals)
+        share = 0.5 + test.effect
+        null, _ = shares(test, random_duels(deals, DUELS))
+        there, _ = shares(test, drawn_duels(scores, share, deals, DUELS))
+        exact = test.rates(0.5)
+        lines.append(
+            f"| {deals:,} | {DUELS:,} | {null['first'] + null['second']:.1%} | {exact.first + exact.second:.1%} "
+            f"| {share:.1%} | {there['first']:.1%} | {test.rates(share).first:.1%} |"
+        )
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(exact_table(), simulated_table(), sep="\n\n")

@@ -1,0 +1,84 @@
+"""Agents written in Python: they play the very games of a compiled agent that decides alike, and fail in words."""
+
+import numpy as np
+import pytest
+
+from t48lab import AGENTS, Board, Greedy, PlainAgent, Rules, T48Error, get_evaluator, make_agent, play, play_batch, replay
+from t48lab.records import parameter
+
+
+class SlowGreedy(PlainAgent):
+    name = "slow_greedy"
+
+    def values(self, board):
+        evaluator = get_evaluator("tuned")
+        return {name: evaluator.value(board.move(name).afterstate) for name in board.legal_moves}
+
+
+class Wrong(PlainAgent):
+    name = "wrong"
+    answer: str = parameter("left", "what it always plays")
+
+    def values(self, board):
+        return {self.answer: 1.0}
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    yield
+    AGENTS.pop("slow_greedy", None), AGENTS.pop("wrong", None)
+
+
+@pytest.fixture
+def known():
+    AGENTS["slow_greedy"], AGENTS["wrong"] = SlowGreedy, Wrong
+
+
+SAME = ["game", "score", "max_tile", "moves", "final", "ended"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "spawner", "stop_tile"),
+    [
+        (Rules(), "random", None),
+        (Rules(), "random", 64),
+        (Rules(rows=3, cols=3), "adversarial", None),
+        (Rules(rows=2, cols=3, four_probability=0.5), "random", None),
+    ],
+)
+def test_same_decisions_make_the_same_games_as_compiled(known, rules, spawner, stop_tile):
+    options = {"games": 3, "seed": 5, "workers": 2, "spawner": spawner, "rules": rules, "stop_tile": stop_tile}
+    slow, fast = play_batch(SlowGreedy(), **options), play_batch(Greedy(evaluator="tuned"), **options)
+    assert slow[SAME].equals(fast[SAME])
+    assert (slow["nodes"] > 0).all()
+    assert not slow["timed"].any()
+
+
+def test_a_single_game_is_logged_and_replays(known):
+    record = play("slow_greedy", seed=3, game=1)
+    assert record.actions == play(Greedy(evaluator="tuned"), seed=3, game=1).actions
+    assert [position.board.hex for position in replay(record)][-1] == record.final
+
+
+def test_search_says_what_each_move_is_worth(known):
+    result = SlowGreedy().search("2 2 4 8 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0")
+    assert result.best == Greedy(evaluator="tuned").search("2 2 4 8 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0").best
+    assert result.values["up"] is None
+    assert make_agent("slow_greedy").search("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2").best is None
+
+
+@pytest.mark.parametrize("answer", ["up", "sideways"])
+def test_illegal_answers_are_named(known, answer):
+    board = Board.from_array(np.array([[2, 2, 0, 0], *[[0] * 4] * 3]))
+    with pytest.raises(T48Error, match=f"wrong values '{answer}' on 1100000000000000, choose from right, down, left"):
+        Wrong(answer=answer).search(board)
+    with pytest.raises(T48Error, match="wrong values"):
+        play_batch(Wrong(answer=answer), games=2)
+
+
+def test_an_agent_without_values_says_so(known):
+    class Blank(PlainAgent):
+        pass
+
+    with pytest.raises(NotImplementedError, match="values"):
+        Blank().search("2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0")
