@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from types import TracebackType
 
 import click
 
 import t48lab
 from t48lab.commands import advise, bench, diagnose, duel, notebooks, play, report, run, tune, verify
-from t48lab.errors import T48Error
+from t48lab.errors import T48Error, redacted
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 
@@ -49,10 +51,15 @@ def status(arguments: Sequence[str]) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    click.echo(f"t48lab: {' '.join(message.split())}", err=True)
+    click.echo(f"t48lab: {redacted(' '.join(message.split()))}", err=True)
     return code
+
+
+def _without_passwords(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    sys.stderr.write(redacted("".join(traceback.format_exception(kind, error, trace))))
 
 
 def main() -> None:
     """Nothing; runs the command line of this process and ends it."""
+    sys.excepthook = _without_passwords
     sys.exit(status(sys.argv[1:]))

@@ -18,7 +18,7 @@ from t48lab.evaluators import get_evaluator
 from t48lab.manifest import commit, machine, now, versions
 from t48lab.results import write_whole
 from t48lab.spaces import placed
-from t48lab.specs import join_spec
+from t48lab.specs import join_spec, split_spec
 from t48lab.storage import JOURNAL, Storage
 from t48lab.studies import Plan
 from t48lab.tuning import FIGURES, RETRIES, open_study, run_trials
@@ -104,8 +104,8 @@ def best_toml(plan: Plan, verdict: Verdict, folder: Path) -> str:
 
 def agent_line(verdict: Verdict, path: Path) -> str:
     """The winner's spec, its evaluator named by this file's path."""
-    stated = verdict.agent._stated() | {"evaluator": str(path)}
-    return join_spec(verdict.agent.name, stated)
+    name, stated = split_spec(verdict.agent.spec)
+    return join_spec(name, stated | {"evaluator": str(path)})
 
 
 def sentences(plan: Plan, verdict: Verdict) -> list[str]:

@@ -7,8 +7,10 @@ those of Okabe and Ito (2008), which colour-blind readers can tell apart.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import matplotlib as mpl
@@ -17,6 +19,7 @@ import pandas as pd
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 
+from t48lab.results import write_whole
 from t48lab.stats import TILES
 
 if TYPE_CHECKING:
@@ -80,6 +83,20 @@ def save(figure: Figure, target: Any, kind: Literal["png", "svg"]) -> None:
         figure.savefig(target, format=kind, metadata=metadata)
 
 
+def write(axes: Axes, folder: Path, name: str) -> None:
+    """Nothing; the figure of these axes is in the folder as PNG and SVG, and closed."""
+    import matplotlib.pyplot as plt
+
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    kinds: tuple[Literal["png", "svg"], ...] = ("png", "svg")
+    for kind in kinds:
+        sink = io.BytesIO()
+        save(figure, sink, kind)
+        write_whole(folder / f"{name}.{kind}", sink.getvalue())
+    plt.close(figure)
+
+
 def family_color(label: str) -> str:
     """The colour of an agent's family, which is the first word of its label."""
     return COLORS.get(label.replace(":", " ").split()[0].lower() if label.strip() else "", OTHER)
@@ -90,7 +107,7 @@ def plot_scores(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Axes with the scores of every game (a frame of games): a dot a game, a box an agent, points on a log axis."""
     names = _names(frame)
     rows = list(dict.fromkeys(names))
-    ax = ax or _axes(7.2, 1.3 + 0.42 * len(rows))
+    ax = ax or new_axes(7.2, 1.3 + 0.42 * len(rows))
     scores = [frame.loc[names == name, "score"].to_numpy(float).clip(1) for name in rows]
     box: dict[str, Any] = {"showfliers": False, "widths": 0.5, "orientation": "horizontal", "patch_artist": True}
     lines = {"color": "#222222", "linewidth": 1.0}
@@ -103,7 +120,7 @@ def plot_scores(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.scatter(values, place + spread, s=7, color=family_color(name), alpha=0.35, linewidths=0, rasterized=True)
         patch.set_facecolor((*mpl.colors.to_rgb(family_color(name)), 0.18))
     _rows_axis(ax, rows)
-    _log_points(ax, "x", np.concatenate(scores))
+    log_points(ax, "x", np.concatenate(scores))
     ax.set_xlabel("score of a game [points, log scale]")
     ax.set_title(f"Scores: box = middle half, bar = median; {_games(frame.groupby(names).size())}")
     return ax
@@ -113,7 +130,7 @@ def plot_scores(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
 def plot_rates(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Axes with the share of games that reach each tile (a frame of `summary`), with 95% intervals."""
     rows = list(_names(frame))
-    ax = ax or _axes(7.2, 1.6 + 0.62 * len(rows))
+    ax = ax or new_axes(7.2, 1.6 + 0.62 * len(rows))
     tiles = [tile for tile in TILES if (frame[f"rate_{tile}"] > 0).any()] or [TILES[0]]
     shades = mpl.colormaps["viridis"](np.linspace(0, 0.9, len(tiles)))
     offsets = np.linspace(-0.34, 0.34, len(tiles)) if len(tiles) > 1 else [0.0]
@@ -140,7 +157,7 @@ def plot_speed(frame: pd.DataFrame, *, front: pd.DataFrame | None = None, ax: Ax
     `front` (a frame of `pareto_front`) is joined by a line: nothing measured is faster and better.
     """
     known = frame.dropna(subset=["ms_per_move"])
-    ax = ax or _axes(7.6, 5.4)
+    ax = ax or new_axes(7.6, 5.4)
     names = list(_names(known))
     for name, (_, row) in zip(names, known.iterrows(), strict=True):
         color = family_color(name)
@@ -148,10 +165,10 @@ def plot_speed(frame: pd.DataFrame, *, front: pd.DataFrame | None = None, ax: Ax
         ax.plot(row["ms_per_move"], row["mean_score"], "o", color=color, zorder=3)
     if front is not None and len(front) > 1:
         ax.plot(front["ms_per_move"], front["mean_score"], color="#888888", linestyle="--", linewidth=1, zorder=1)
-    _log_points(ax, "y", known[["mean_low", "mean_high", "mean_score"]].to_numpy(float).ravel())
+    log_points(ax, "y", known[["mean_low", "mean_high", "mean_score"]].to_numpy(float).ravel())
     ax.set_xscale("log")
     ax.margins(x=0.12)
-    ax.xaxis.set_major_formatter(FuncFormatter(_plain))
+    ax.xaxis.set_major_formatter(FuncFormatter(plain_number))
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("processor time per move [ms, log scale]")
     ax.set_ylabel("mean score [points, log scale], 95% interval")
@@ -165,14 +182,14 @@ def plot_speed(frame: pd.DataFrame, *, front: pd.DataFrame | None = None, ax: Ax
 def plot_differences(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Axes with mean differences to the baseline on the same seeds (a frame of `pairs`), with 95% intervals."""
     rows = list(_names(frame))
-    ax = ax or _axes(7.2, 1.4 + 0.42 * len(rows))
+    ax = ax or new_axes(7.2, 1.4 + 0.42 * len(rows))
     ax.axvline(0, color="#555555", linewidth=1)
     for place, (name, (_, row)) in enumerate(zip(rows, frame.iterrows(), strict=True)):
         color = family_color(name)
         ax.hlines(place, row["difference_low"], row["difference_high"], color=color, linewidth=2.2)
         ax.plot(row["mean_difference"], place, "o", color=color)
     _rows_axis(ax, rows)
-    ax.xaxis.set_major_formatter(FuncFormatter(_short_points))
+    ax.xaxis.set_major_formatter(FuncFormatter(short_points))
     baseline = frame["baseline"].iloc[0] if len(frame) else ""
     ax.set_xlabel(f"mean score minus that of {baseline}\non the same seeds [points], 95% interval")
     ax.set_title(f"Paired differences; {_games(frame['games'])}")
@@ -190,7 +207,7 @@ def plot_correlations(
     labels = list(dict.fromkeys([*frame["agent"], *frame["other"]]))
     place = {label: i for i, label in enumerate(labels)}
     size = len(labels)
-    ax = ax or _axes(2.6 + 0.42 * size, 2.2 + 0.42 * size)
+    ax = ax or new_axes(2.6 + 0.42 * size, 2.2 + 0.42 * size)
     grid = np.full((size, size), np.nan)
     i, j = frame["agent"].map(place).to_numpy(int), frame["other"].map(place).to_numpy(int)
     grid[i, j] = grid[j, i] = frame[method]
@@ -206,7 +223,8 @@ def plot_correlations(
     return ax
 
 
-def _axes(width: float, height: float) -> Axes:
+def new_axes(width: float, height: float) -> Axes:
+    """The axes of a new figure of this size in inches."""
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(width, height))[1]
@@ -231,18 +249,21 @@ def _rows_axis(ax: Axes, rows: list[str]) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-def _short_points(value: float, _: object = None) -> str:
+def short_points(value: float, _: object = None) -> str:
+    """A number of points as ticks say it: 30k."""
     for size, letter in ((1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return f"{value / size:g}{letter}".replace("-", "\N{MINUS SIGN}")
     return f"{value:g}".replace("-", "\N{MINUS SIGN}")
 
 
-def _plain(value: float, _: object = None) -> str:
+def plain_number(value: float, _: object = None) -> str:
+    """A number as ticks say it, without powers of ten."""
     return f"{value:,.9f}".rstrip("0").rstrip(".")
 
 
-def _log_points(ax: Axes, axis: Literal["x", "y"], values: np.ndarray[Any, np.dtype[np.float64]]) -> None:
+def log_points(ax: Axes, axis: Literal["x", "y"], values: np.ndarray[Any, np.dtype[np.float64]]) -> None:
+    """Nothing; the axis is logarithmic, fits these values and has ticks that can be read."""
     known = values[np.isfinite(values) & (values > 0)]
     low, high = (known.min(), known.max()) if len(known) else (1.0, 10.0)
     few = high / low < 30
@@ -250,7 +271,7 @@ def _log_points(ax: Axes, axis: Literal["x", "y"], values: np.ndarray[Any, np.dt
     getattr(ax, f"set_{axis}lim")(low / 1.15, high * 1.15)
     lines = getattr(ax, f"{axis}axis")
     lines.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1, 3)))
-    lines.set_major_formatter(FuncFormatter(_short_points))
+    lines.set_major_formatter(FuncFormatter(short_points))
     lines.set_minor_formatter(NullFormatter())
 
 

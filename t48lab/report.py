@@ -188,13 +188,7 @@ def _write_figures(folder: Path, games: pd.DataFrame, tables: dict[str, pd.DataF
         first = related[related["spawner"] == related["spawner"].iloc[0]]
         drawings["correlations"] = lambda: plots.plot_correlations(first)
     for name, draw in drawings.items():
-        figure = draw().get_figure(root=True)
-        assert figure is not None
-        for kind in ("png", "svg"):
-            sink = io.BytesIO()
-            plots.save(figure, sink, kind)
-            write_whole(folder / f"{name}.{kind}", sink.getvalue())
-        plt.close(figure)
+        plots.write(draw(), folder, name)
 
 
 def _markdown(manifest: dict[str, Any], sheets: list[Sheet], worth: str, games: pd.DataFrame) -> str:

@@ -31,12 +31,14 @@ SCHEMA = pa.schema(
     + [("seconds", pa.float64()), ("final", pa.string()), ("ended", pa.string()), ("timed", pa.bool_())]
     + [(name, pa.int64()) for name in ("probes", "hits")]
 )
+ADDED: dict[int, dict[str, Any]] = {}
+"""Columns that a schema version after the first brought, with what games stored before it have in them."""
 KEY = ["agent_key", "spawner", "seed", "game"]
 GameKey = tuple[str, str, int, int]
 
 _LABEL = b"t48lab"
 _PARTS_BEFORE_COMPACTING = 64
-_LOOKS = 5
+_LOOKS = 50
 
 
 class Store:
@@ -113,7 +115,7 @@ class Store:
         if not _is_manifest(manifest):
             raise T48Error(f"{path} is not a manifest of t48lab, restore it or choose another folder")
         _check_version(manifest.get("schema"), path)
-        return manifest
+        return dict(manifest)
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Nothing; manifest.json now holds this."""
@@ -184,13 +186,12 @@ class Store:
 
     def _table(self) -> pa.Table:
         """All rows; looks again when a part vanishes because another process has just compacted."""
-        for look in range(_LOOKS):
+        for _ in range(_LOOKS):
             try:
                 return pa.concat_tables([SCHEMA.empty_table(), *map(_read_part, self._parts())])
             except FileNotFoundError:
-                if look == _LOOKS - 1:
-                    raise
-        raise AssertionError("unreachable")
+                continue
+        raise T48Error(f"{self.games} keeps changing, wait for the end of the run that writes to it")
 
     def _write_part(self, table: pa.Table) -> Path:
         digest = _digest(table)
@@ -255,9 +256,22 @@ def _read_part(path: Path) -> pa.Table:
         raise T48Error(f"{path} was not written by t48lab, remove it from the folder")
     _check_version(label.get("schema"), path)
     table = table.replace_schema_metadata(None)
-    if not table.schema.equals(SCHEMA) or _digest(table) != label.get("sha256"):
+    if _digest(table) != label.get("sha256"):
         raise T48Error(f"{path} is damaged (its checksum does not match), {remedy}")
+    table = _upgraded(table, label["schema"])
+    if not table.schema.equals(SCHEMA):
+        raise T48Error(f"{path} is damaged (its columns are not those of games), {remedy}")
     return table
+
+
+def _upgraded(table: pa.Table, version: int) -> pa.Table:
+    """The rows of an older version with the columns of this one; columns that have no place here stay."""
+    for newer in range(version + 1, SCHEMA_VERSION + 1):
+        for name, value in ADDED[newer].items():
+            column = pa.array([value] * len(table), SCHEMA.field(name).type)
+            table = table.append_column(name, column)
+    ordered = [name for name in SCHEMA.names if name in table.column_names]
+    return table.select(ordered + [name for name in table.column_names if name not in ordered])
 
 
 def _is_manifest(data: Any) -> bool:

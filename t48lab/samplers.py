@@ -7,10 +7,13 @@ given twice, so no two trials repeat each other's draws, whoever runs them and h
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from optuna.distributions import BaseDistribution
+from optuna.exceptions import ExperimentalWarning
 from optuna.pruners import BasePruner, NopPruner, WilcoxonPruner
 from optuna.samplers import BaseSampler, CmaEsSampler, GPSampler, RandomSampler, TPESampler
 from optuna.trial import FrozenTrial, TrialState
@@ -90,7 +93,15 @@ def make_pruner(pruner: Pruner) -> BasePruner:
     """The pruner of a study."""
     if pruner.kind == "none":
         return NopPruner()
-    return WilcoxonPruner(p_threshold=pruner.p, n_startup_steps=pruner.startup)
+    with _quiet():
+        return WilcoxonPruner(p_threshold=pruner.p, n_startup_steps=pruner.startup)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExperimentalWarning)
+        yield
 
 
 class PerTrial(BaseSampler):
@@ -109,7 +120,8 @@ class PerTrial(BaseSampler):
     def _of(self, trial: FrozenTrial) -> BaseSampler:
         if self._current is None or self._current[0] != trial.number:
             seed = int(digest([self._seed, trial.number]), 16) % 2**32
-            self._current = trial.number, self._make(seed)
+            with _quiet():
+                self._current = trial.number, self._make(seed)
         return self._current[1]
 
     def reseed_rng(self) -> None:

@@ -102,20 +102,20 @@ class SequentialTest:
     def interval(self, points: float, deals: int) -> tuple[float, float]:
         """The 95% interval of the win share of a duel that ended after `deals`, `points` of them won (a tie is 1/2).
 
-        Exact for a duel that may have stopped early: the shares at which an outcome as high, or as low, has
-        probability 2.5% (Emerson and Fleming 1990, ordering outcomes by the share that they show).
+        Exact for a duel that may have stopped early: it holds the shares under which an outcome as high, or as low,
+        is no less probable than 2.5%, outcomes in the order of their standard scores (Rosner and Tsiatis 1988).
         """
-        shown = points / deals
-        low = 0.0 if points == 0 else _root(lambda share: self._beyond(share, shown, 1) - ALPHA / 2)
-        high = 1.0 if points == deals else _root(lambda share: ALPHA / 2 - self._beyond(share, shown, -1))
+        low = 0.0 if points == 0 else _root(lambda share: self._beyond(share, points, deals, 1) - ALPHA / 2)
+        high = 1.0 if points == deals else _root(lambda share: ALPHA / 2 - self._beyond(share, points, deals, -1))
         return low, high
 
-    def _beyond(self, share: float, shown: float, side: int) -> float:
-        """The probability of an outcome that shows at least (side 1) or at most (side -1) this share."""
-        total = 0.0
+    def _beyond(self, share: float, points: float, deals: int, side: int) -> float:
+        """The probability of outcomes as high as this one or higher (side 1), or as low or lower (side -1)."""
+        total, shown = 0.0, (points - deals * share) / math.sqrt(deals)
         for step in self._steps(share):
             for wins, probabilities in step.ends.values():
-                total += float(probabilities[side * (wins / step.deals - shown) >= -1e-9].sum())
+                scores = (wins - step.deals * share) / math.sqrt(step.deals)
+                total += float(probabilities[side * (scores - shown) >= -1e-9].sum())
         return total
 
     def _steps(self, share: float) -> Iterator[_Step]:

@@ -97,13 +97,14 @@ def _free(name: str, value: Any, agent: Agent) -> Free:
 
 def _range(name: str, value: dict[str, Any], usual: Range | None, whole: bool) -> Free:
     low, high = (value.get(end, getattr(usual, end, None)) for end in ("low", "high"))
-    log = value.get("log", usual.log if usual else False)
     if low is None or high is None:
         raise T48Error("its record states no range, give low and high")
     kinds = int if whole else (int, float)
-    if any(isinstance(end, bool) or not isinstance(end, kinds) for end in (low, high)) or not isinstance(log, bool):
-        numbers = "whole numbers" if whole else "numbers"
-        raise T48Error(f"low and high must be {numbers} and log true or false, got {value!r}")
+    numbers = all(isinstance(end, kinds) and not isinstance(end, bool) for end in (low, high))
+    log = value.get("log", usual is not None and usual.log and numbers and low > 0)
+    if not numbers or not isinstance(log, bool):
+        kind = "whole numbers" if whole else "numbers"
+        raise T48Error(f"low and high must be {kind} and log true or false, got {value!r}")
     if not low < high:
         raise T48Error(f"low must be less than high, got {low:g} and {high:g}")
     if log and low <= 0:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ import optuna
 from optuna.storages import BaseStorage, JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from t48lab.errors import T48Error
+from t48lab.errors import T48Error, redacted
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -116,10 +115,15 @@ class Storage:
 
     def __init__(self, url: str | None, folder: Path) -> None:
         self.folder, self.url = folder, _parsed(url) if url else None
-        self.name = self.url.render_as_string(hide_password=True) if self.url else str(folder / JOURNAL)
+        self.name = redacted(self.url.render_as_string()) if self.url else str(folder / JOURNAL)
         folder.mkdir(parents=True, exist_ok=True)
         with self.opening():
-            self.optuna: BaseStorage = self.guarded(self._open)
+            try:
+                self.optuna: BaseStorage = self.guarded(self._open)
+            except (T48Error, KeyboardInterrupt):
+                raise
+            except Exception as error:  # whatever a driver makes of a URL
+                raise self.fault(error) from None
 
     def _open(self) -> BaseStorage:
         if self.url is None:
@@ -164,7 +168,7 @@ class Storage:
         password = self.url.password if self.url else None
         for secret in {str(password), _quoted(str(password))} if password else ():
             text = text.replace(secret, "***")
-        return re.sub(r"(://[^:/@\s]*:)[^@\s]*@", r"\1***@", text)
+        return redacted(text)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -192,7 +196,7 @@ def _parsed(url: str) -> URL:
         parsed = make_url(url)
         parsed = parsed.set(drivername=_DRIVERS.get(parsed.drivername, parsed.drivername))
         parsed.get_dialect()
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         hint = "sqlite:///FILE or postgresql://USER@HOST/DATABASE"
         raise T48Error(f"--storage is not a URL such as {hint}, or names an unknown database") from None
     except ModuleNotFoundError as error:

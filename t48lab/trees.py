@@ -1,7 +1,7 @@
 """The part of a decision tree that mattered: built from searches, kept as plain data, drawn as SVG.
 
-A tree is a dictionary. A position has `board`, `value`, `visits` and `moves`; a move `direction`, `value`,
-`visits`, `best`, `afterstate`, `spawns` and `others`; a spawn `tile`, `row`, `col`, `probability` and the
+A tree is a dictionary. A position has `board`, `over`, `value`, `visits` and `moves`; a move `direction`,
+`value`, `visits`, `best`, `afterstate`, `spawns` and `others`; a spawn `tile`, `row`, `col`, `probability` and the
 position that it makes. `others` sums up the spawns that are not shown: how many, their probability, their mean
 value. Of the root's moves the two best are followed; of the spawns after a move those that pull its value
 farthest from the mean (expectimax), are the worst (minimax) or were visited most (Monte-Carlo tree search).
@@ -30,6 +30,8 @@ SPAWNS = (3, 2, 1)
 """Spawns shown after a move of the root, after a reply to one of those, and so on; the last number holds on."""
 LEVELS = 4
 """Most moves from the root to the end of what is shown."""
+FEW = 0.01
+"""Positions with a smaller share of all playouts are not followed."""
 
 
 def decision_tree(agent: Agent | str, board: Board | str, rules: Rules | None = None) -> Tree:
@@ -51,7 +53,7 @@ Grow = Callable[[Board, SearchResult, int], list[Tree]]
 
 
 def _position(board: Board, value: float | None, visits: int | None, moves: list[Tree]) -> Tree:
-    return {"board": board.hex, "value": value, "visits": visits, "moves": moves}
+    return {"board": board.hex, "over": board.is_over, "value": value, "visits": visits, "moves": moves}
 
 
 def _ranked(found: SearchResult) -> list[str]:
@@ -86,11 +88,11 @@ def _chances(after: Board, rules: Rules) -> Iterator[tuple[dict[str, Any], Board
 
 
 def _split(spawns: list[Tree], weight: Callable[[Tree], float], count: int) -> tuple[list[Tree], Tree | None]:
-    """The `count` spawns of most weight, most probable first, and what the others come to."""
+    """The `count` spawns of most weight, most probable first, and what the others come to; nothing for none."""
     ranked = sorted(spawns, key=weight, reverse=True)
     shown, rest = ranked[:count], ranked[count:]
     shown.sort(key=lambda spawn: -spawn["probability"])
-    if not rest:
+    if not shown or not rest:
         return shown, None
     total = sum(spawn["probability"] for spawn in rest)
     known = [spawn for spawn in rest if spawn["value"] is not None]
@@ -120,8 +122,7 @@ class _Values:
         left = self.depth - level - 1
         if left == 0 and getattr(self.agent, "leaf", "") != "state":
             return [], None
-        cases = [(chance | {"value": None}, *self._reply(board, left)) for chance, board in _chances(after, self.rules)]
-        spawns = [{**chance, **position, "search": found} for chance, position, found in cases]
+        spawns = [chance | self._reply(board, left) for chance, board in _chances(after, self.rules)]
         if isinstance(self.agent, Minimax):
             shown, others = _split(spawns, lambda spawn: -spawn["value"], _shown(level))
         else:
@@ -129,21 +130,22 @@ class _Values:
             shown, others = _split(spawns, lambda s: s["probability"] * abs(s["value"] - mean), _shown(level))
         for spawn in shown:
             found = spawn.pop("search")
-            spawn["moves"] = self.moves(Board.parse(spawn["board"]), found, level + 1) if found else []
+            if found:
+                spawn["moves"] = self.moves(Board.parse(spawn["board"]), found, level + 1)
         return shown, others
 
-    def _reply(self, board: Board, left: int) -> tuple[Tree, SearchResult | None]:
-        """The position with the value that a search of `left` more moves gives it, and that search if there is one."""
+    def _reply(self, board: Board, left: int) -> Tree:
+        """The position with the value that a search of `left` more moves gives it, and under `search` that search."""
         evaluator = get_evaluator(getattr(self.agent, "evaluator", "tuned"))
         if board.is_over:
             value = evaluator.value(board) if evaluator.lost == "evaluation" else float(evaluator.lost)
-            return _position(board, value, None, []), None
+            return _position(board, value, None, []) | {"search": None}
         if left == 0:
-            return _position(board, evaluator.value(board), None, []), None
+            return _position(board, evaluator.value(board), None, []) | {"search": None}
         fields = {name: getattr(self.agent, name) for name in type(self.agent).model_fields}
-        less = type(self.agent)(**fields | {"depth": left, "seconds": None, "nodes": None})
-        found = less.search(board, self.rules)
-        return _position(board, found.values[found.best] if found.best else None, None, []), found
+        fixed = {"depth": left, "seconds": None, "nodes": None, "adaptive": 0}
+        found = type(self.agent)(**fields | {k: v for k, v in fixed.items() if k in fields}).search(board, self.rules)
+        return _position(board, found.values[str(found.best)], None, []) | {"search": found}
 
 
 class _Playouts:
@@ -153,6 +155,7 @@ class _Playouts:
         self.words = memory(program(agent.spec, rules)).copy()
         self.links, self.stats = self.words.view(np.int64), self.words.view(np.float64)
         self.agent, self.rules = agent, rules
+        self.few = FEW * sum(self._counts(at.ROOT_RECORD)[0])
 
     def moves(self, board: Board, found: SearchResult, level: int) -> list[Tree]:
         """The moves of the root with what hangs below the two best."""
@@ -175,7 +178,8 @@ class _Playouts:
             link = int(self.links[link + at.SIBLING])
         chances = [(chance, board, records.get(board.low)) for chance, board in _chances(after, self.rules)]
         spawns = [self._spawn(chance, board, record) | {"record": record} for chance, board, record in chances if record]
-        shown, others = _split(spawns, lambda spawn: spawn["visits"], _shown(level))
+        many = sum(spawn["visits"] >= self.few for spawn in spawns)
+        shown, others = _split(spawns, lambda spawn: spawn["visits"], min(many, _shown(level)))
         for spawn in shown:
             spawn["moves"] = self._replies(spawn.pop("record"), Board.parse(spawn["board"]), level + 1)
         return shown, others
@@ -191,7 +195,7 @@ class _Playouts:
         return chance | _position(board, value, sum(visits), [])
 
     def _any_spawn(self, record: int, after: Board) -> Tree:
-        """The one child of an open loop's move: whatever was spawned, so it shows the board before that."""
+        """The one child of an open loop's move: whatever was spawned, so it shows the board before that, and ends."""
         visits, sums = self._counts(record)
         value = sum(sums) / sum(visits) if sum(visits) else None
         chance = {"tile": None, "row": None, "col": None, "probability": 1.0}

@@ -10,16 +10,13 @@ from __future__ import annotations
 import math
 import os
 import time
-import warnings
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import optuna
-from optuna.exceptions import ExperimentalWarning, UpdateFinishedTrialError
+from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from t48lab.batch import Interrupts
@@ -55,13 +52,15 @@ def open_study(plan: Plan, storage: Storage) -> Study:
     """
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     directions = ["maximize", "minimize"][: len(plan.objectives)]
-    with _quiet():
-        sampler, pruner = make_sampler(plan), make_pruner(plan.pruner)
-    options: dict[str, Any] = {"study_name": plan.name, "sampler": sampler, "pruner": pruner}
+    options: dict[str, Any] = {"sampler": make_sampler(plan), "pruner": make_pruner(plan.pruner)}
     with storage.opening():
         study = storage.guarded(
             lambda: optuna.create_study(
-                storage=storage.optuna, directions=directions, load_if_exists=True, **options
+                study_name=plan.name,
+                storage=storage.optuna,
+                directions=directions,
+                load_if_exists=True,
+                **options,
             )
         )
         if RECORD not in study.user_attrs and not study.get_trials(deepcopy=False):
@@ -90,13 +89,6 @@ def flat(data: Any, name: str = "") -> dict[str, Any]:
         return {name: data}
     parts = (flat(value, f"{name}.{key}" if name else str(key)) for key, value in data.items())
     return {key: value for part in parts for key, value in part.items()}
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ExperimentalWarning)
-        yield
 
 
 def run_trials(

@@ -90,7 +90,10 @@ def _check_row(row: dict[Any, Any]) -> None:
 
     The tiles of the final board are worth sum (rank - 1) 2^rank points, less 4 for each 4 that was spawned.
     """
-    board = Board.parse(row["final"])
+    try:
+        board = Board.parse(row["final"])
+    except T48Error as error:
+        raise T48Error(f"{_named(row)}: final is no board: {error}") from None
     ranks = board.ranks().ravel()
     most = int(((ranks - 1) * (1 << ranks))[ranks > 0].sum())
     fours, rest = divmod(most - row["score"], 4)

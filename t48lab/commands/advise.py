@@ -3,36 +3,64 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from t48lab.commands.advising import converse
+
 if TYPE_CHECKING:
+    from t48lab.agents import Agent
     from t48lab.board import Board
     from t48lab.searches import SearchResult
 
 DEFAULT_AGENT = "expectimax"
+START = "2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0"
 
 
 @click.command("advise")
-@click.argument("board")
+@click.argument("board", required=False)
 @click.option("--agent", "spec", default=DEFAULT_AGENT, show_default=True, help="Who advises, as a spec.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
-def command(board: str, spec: str, as_json: bool) -> None:
+@click.option(
+    "--tree",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Draw the part of the decision tree that mattered (.svg), or write it (.json).",
+)
+@click.option("--loop", is_flag=True, help="Go on: accept the advice or play another move, say what appeared.")
+def command(board: str | None, spec: str, as_json: bool, tree: Path | None, loop: bool) -> None:
     """Advise a move on a board.
 
-    BOARD is 16 tile values ("2 0 0 4 / 0 0 ...") or 16 digits of ranks ("1002...").
+    BOARD is 16 tile values ("2 0 0 4 / 0 0 ...") or 16 digits of ranks ("1002..."); with --loop it may be left out.
     """
     from t48lab.agents import make_agent
     from t48lab.board import Board
+    from t48lab.errors import T48Error
 
-    position, agent = Board.parse(board), make_agent(spec)
+    if board is None and not loop:
+        raise click.UsageError("Missing argument 'BOARD'.")
+    if loop and (as_json or tree):
+        raise T48Error("--loop goes without --json and --tree, leave them out")
+    if tree and tree.suffix not in (".svg", ".json"):
+        raise T48Error(f"a tree is an .svg or a .json file, got {tree}")
+    position, agent = Board.parse(START if board is None else board), make_agent(spec)
+    if loop:
+        converse(position, agent, explained)
+        return
     found = agent.search(position)
+    if tree:
+        _write_tree(tree, agent, position)
     if as_json:
         click.echo(json.dumps(advice(position, agent.spec, found), allow_nan=False))
         return
-    click.echo(f"{position}\n\n{found!r}")
-    click.echo("\n".join([*gap(found), f"agent: {agent.spec}"]))
+    click.echo(explained(position, agent, found))
+
+
+def explained(board: Board, agent: Agent, found: SearchResult) -> str:
+    """The board, what was found there, and how clear the answer is."""
+    return "\n".join([f"{board}\n\n{found!r}", *gap(found), f"agent: {agent.spec}"])
 
 
 def advice(board: Board, spec: str, found: SearchResult) -> dict[str, Any]:
@@ -47,10 +75,27 @@ def advice(board: Board, spec: str, found: SearchResult) -> dict[str, Any]:
 
 
 def gap(found: SearchResult) -> list[str]:
-    """A line that says how far the best move is ahead of the second best; none when there is no second."""
+    """Lines on how far the best move is ahead of the next by value and by visits; none when there is no other."""
     known = {name: value for name, value in found.values.items() if value is not None}
     others = {name: value for name, value in known.items() if name != found.best}
     if found.best not in known or not others:
         return []
     second = max(others, key=lambda name: others[name])
-    return [f"{found.best} is worth {known[found.best] - others[second]:,.6g} more than {second}"]
+    ahead = known[found.best] - others[second]
+    lines = [f"{found.best} is worth {abs(ahead):,.6g} {'more' if ahead > 0 else 'less'} than {second}"]
+    if abs(ahead) <= 1e-12 * abs(known[found.best]):
+        lines = [f"{found.best} and {second} are worth the same"]
+    visits = {name: count or 0 for name, count in (found.visits or {}).items()}
+    if sum(visits.values()):
+        lines.append(f"{found.best} has {visits[found.best] / sum(visits.values()):.0%} of {sum(visits.values()):,} visits")
+    return lines
+
+
+def _write_tree(path: Path, agent: Agent, board: Board) -> None:
+    from t48lab.results import write_whole
+    from t48lab.treeart import tree_svg
+    from t48lab.trees import decision_tree
+
+    tree = decision_tree(agent, board)
+    text = tree_svg(tree) if path.suffix == ".svg" else json.dumps(tree, indent=1, allow_nan=False) + "\n"
+    write_whole(path, text.encode())

@@ -19,7 +19,7 @@ from t48lab.kernels.layout import BLOCKS, COLUMN_TABLES, GENERAL, PURE_LINES, RO
 from t48lab.kernels.lines import evaluate, four_lines, lost_value, peak
 from t48lab.kernels.packing import COLUMN, LINE, afterstate, packed, spread, stuck, table_of
 from t48lab.kernels.pointers import P_I32, P_I64, P_U16, P_U64
-from t48lab.kernels.rng import mix64, plus, times
+from t48lab.kernels.rng import mix64, times
 from t48lab.kernels.signature import EXTRA, I64, KERNEL, REALS, RULES, SETTINGS, U64, WORDS
 
 U, I = np.uint64, np.int64
@@ -33,7 +33,7 @@ SORTED = 3  # once so many spawns did not refute a move, the order of the others
 
 MASK, FIRST_TILE, LAST_TILE, LEAF_STATE, FULL_IS_LEAF, FLOOR, SLOTS, LIKED = range(8)
 NODES, LEAVES, PROBES, HITS, NODE_LIMIT, DEADLINE, NEXT_LOOK, STOPPED = range(8, 16)
-ROOT, SLID, FRAMES, FRAME = 16, 20, 36, 44
+GAME, ROOT, SLID, FRAMES, FRAME = 16, 17, 21, 37, 44
 # a frame: salt of its keys, move to try first, up to 32 ranked spawns, up to 4 replies and their values
 SALT, HINT, SPAWNS, REPLIES = 0, 1, 2, 34
 
@@ -54,9 +54,9 @@ def blank_work(settings, reals, rules, extra):
     work[NODE_LIMIT] = limit if limit > 0 else INFINITE
     work[DEADLINE] = I((cpu() + seconds) * 1e9) if seconds > 0.0 else INFINITE
     work[NEXT_LOOK] = 0 if limit > 0 or seconds > 0.0 else INFINITE
-    generation = mix64(U(settings[layout.GENERATION]))
+    work[GAME] = I(mix64(U(settings[layout.GENERATION])))
     for d in range(depth + 1):
-        work[FRAMES + FRAME * d + SALT] = I(mix64(plus(generation, U(2 * d + leaf_state))))
+        work[FRAMES + FRAME * d + SALT] = I(mix64(U(2 * d + leaf_state)))
     return work
 
 
@@ -299,8 +299,9 @@ def solve(b, plies, alpha, beta, moves, lines, extra, work, memory):
     work[NODES] += 1
     if exhausted(work):
         return I(0)
-    key = b ^ U(work[frame + SALT])
-    slot = (((times(key, U(0xD6E8FEB86659FD93)) >> U(32)) * U(work[SLOTS])) >> U(32)) << ONE
+    place = b ^ U(work[frame + SALT])
+    key = place ^ U(work[GAME])
+    slot = (((times(place, U(0xD6E8FEB86659FD93)) >> U(32)) * U(work[SLOTS])) >> U(32)) << ONE
     value = known(key, slot, alpha, beta, memory, work) if work[SLOTS] else I(UNKNOWN)
     if value != UNKNOWN:
         return value

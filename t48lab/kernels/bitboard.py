@@ -12,6 +12,7 @@ from numba import njit, types
 from numba.extending import intrinsic, overload
 
 from t48lab.kernels.layout import FOUR, MASK, TABLE
+from t48lab.kernels.pointers import P_U16, P_U64
 from t48lab.kernels.rng import next_u64, scaled, times
 from t48lab.kernels.signature import I64, KERNEL, MOVES, RULES, U64, WORDS
 
@@ -120,7 +121,7 @@ def symmetry(b, k):
     return b
 
 
-@njit(U64(U64, I64, MOVES), **KERNEL)
+@njit([U64(U64, I64, MOVES), U64(U64, I64, P_U16)], **KERNEL)
 def slide_lines(b, offset, moves):
     """The board with each of its four rows replaced through the table that starts at `offset`."""
     base = U(offset)
@@ -130,7 +131,7 @@ def slide_lines(b, offset, moves):
     return row0 | row1 | row2 | U(moves[base + (b & LINE)])
 
 
-@njit(U64(U64, I64, MOVES), **KERNEL)
+@njit([U64(U64, I64, MOVES), U64(U64, I64, P_U16)], **KERNEL)
 def slide(b, direction, moves):
     """The afterstate of a move in a direction; the same board when the move is illegal."""
     if direction == 1:
@@ -140,7 +141,7 @@ def slide(b, direction, moves):
     return transpose(slide_lines(transpose(b), direction * TABLE, moves))
 
 
-@njit(I64(U64, MOVES), **KERNEL)
+@njit([I64(U64, MOVES), I64(U64, P_U16)], **KERNEL)
 def legal(b, moves):
     """The legal moves: bit d is set when direction d changes the board."""
     t = transpose(b)
@@ -201,7 +202,7 @@ def nth_empty(cells, k):
     return U(1) << (U(4) * U(popcount(even | (odd >> U(1)))))
 
 
-@njit(U64(U64, U64, U64, WORDS), **KERNEL)
+@njit([U64(U64, U64, U64, WORDS), U64(U64, U64, U64, P_U64)], **KERNEL)
 def spawn(b, mask, four, stream):
     """The board with a new tile in one of the empty cells of `mask`; one draw.
 
@@ -214,7 +215,7 @@ def spawn(b, mask, four, stream):
     return b | (one << U((draw & U(0xFFFFFFFF)) < four))
 
 
-@njit(types.Tuple((U64, I64))(U64, U64, MOVES, I64), **KERNEL)
+@njit([types.Tuple((U64, I64))(U64, U64, MOVES, I64), types.Tuple((U64, I64))(U64, U64, P_U16, I64)], **KERNEL)
 def random_move(b, draw, moves, merge_first):
     """(afterstate, direction) of a legal move drawn uniformly; (b, -1) when there is none.
 
@@ -234,7 +235,13 @@ def random_move(b, draw, moves, merge_first):
     return chosen, direction
 
 
-@njit(types.Tuple((U64, I64, I64))(U64, MOVES, RULES, WORDS, WORDS, I64, I64), **KERNEL)
+@njit(
+    [
+        types.Tuple((U64, I64, I64))(U64, MOVES, RULES, WORDS, WORDS, I64, I64),
+        types.Tuple((U64, I64, I64))(U64, P_U16, P_U64, P_U64, P_U64, I64, I64),
+    ],
+    **KERNEL,
+)
 def random_play(b, moves, rules, choices, spawns, limit, merge_first):
     """(board, moves made, 4s spawned) after random legal play from b, at most `limit` moves (-1: to the end).
 
@@ -252,7 +259,13 @@ def random_play(b, moves, rules, choices, spawns, limit, merge_first):
     return b, count, fours
 
 
-@njit(types.Tuple((U64, I64, I64))(U64, MOVES, RULES, WORDS, I64, I64), **KERNEL)
+@njit(
+    [
+        types.Tuple((U64, I64, I64))(U64, MOVES, RULES, WORDS, I64, I64),
+        types.Tuple((U64, I64, I64))(U64, P_U16, P_U64, P_U64, I64, I64),
+    ],
+    **KERNEL,
+)
 def playout(b, moves, rules, stream, limit, merge_first):
     """(board, moves made, 4s spawned) after random legal play from b on one stream.
 

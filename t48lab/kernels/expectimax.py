@@ -24,7 +24,7 @@ from t48lab.kernels.clock import cpu
 from t48lab.kernels.lines import evaluate, lost_value
 from t48lab.kernels.packing import packed, spread, stuck
 from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U16, P_U64, pointer
-from t48lab.kernels.rng import plus, times
+from t48lab.kernels.rng import GOLDEN, mix64, times
 from t48lab.kernels.signature import (
     EXTRA,
     F64,
@@ -218,8 +218,9 @@ def chance(b, depth, budget, moves, lines, extra, w, i, f):
         return 0.0
     i[NODES] += 1
     budget = min(budget, i[WORST_COST] * (depth - 1))
-    key = b ^ times(plus(w[SALT], U(depth * 4096 + budget)), U(0x9E3779B97F4A7C15))
-    slot = U(TABLE_START) + ((times(key, U(0xD6E8FEB86659FD93)) >> w[TABLE_SHIFT]) << ONE)
+    place = b ^ times(U(depth * 4096 + budget), GOLDEN)
+    key = place ^ w[SALT]
+    slot = U(TABLE_START) + ((times(place, U(0xD6E8FEB86659FD93)) >> w[TABLE_SHIFT]) << ONE)
     if i[USE_TABLE]:
         i[PROBES] += 1
         if w[slot] == key:
@@ -288,7 +289,7 @@ def prepare(settings, reals, rules, extra, w, i, f):
     """Writes the constants of one search into the head of its memory and clears the counters."""
     for k in range(SCRATCH):
         w[k] = ZERO
-    w[MASK], w[SALT] = rules[layout.MASK], U(settings[layout.GENERATION])
+    w[MASK], w[SALT] = rules[layout.MASK], mix64(U(settings[layout.GENERATION]))
     w[ROWS], w[COLS] = U(extra[layout.BLOCKS + layout.ROW_TABLES]), U(extra[layout.BLOCKS + layout.COLUMN_TABLES])
     i[FAST] = fast_leaves(settings, rules, extra)
     corner = extra[layout.BLOCKS + layout.CORNER_RULE] == layout.ANY_CORNER

@@ -33,19 +33,19 @@ from t48lab.kernels import layout as at
 from t48lab.kernels.bitboard import CELLS, empties, legal, max_rank, playout, popcount, potential, slide, spawn
 from t48lab.kernels.clock import cpu
 from t48lab.kernels.lines import evaluate, lost_value
-from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U64, pointer
+from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U16, P_U64, pointer
 from t48lab.kernels.rng import below, next_u64
-from t48lab.kernels.signature import F64, I64, KERNEL, MOVES, RULES, SEARCH, U64, WORDS
+from t48lab.kernels.signature import F64, I64, KERNEL, SEARCH, U64
 
 U, I = np.uint64, np.int64
 ZERO = U(0)
 TIE = 1e-12
 UNIT = 2.0**-53
-MOVES_PER_LOOK = 256  # a look at the clock takes as long as ten moves
+MOVES_PER_LOOK = 1024  # 25 microseconds of uniform rollouts; a look at the clock takes up to 1
 END = types.Tuple((U64, I64, I64))
 
 
-@njit(I64(I64, WORDS), **KERNEL)
+@njit(I64(I64, P_U64), **KERNEL)
 def drawn(directions, stream):
     """One of the directions whose bits are set, uniformly; one draw."""
     left = below(stream, popcount(U(directions)))
@@ -57,7 +57,7 @@ def drawn(directions, stream):
     return -1
 
 
-@njit(I64(U64, U64, P_I64, MOVES, P_I32, P_I64), **KERNEL)
+@njit(I64(U64, U64, P_I64, P_U16, P_I32, P_I64), **KERNEL)
 def liked(b, mask, settings, moves, lines, extra):
     """The legal direction whose afterstate the evaluator values most, the first in ORDER among equals."""
     best, direction = I(0), I(-1)
@@ -71,7 +71,7 @@ def liked(b, mask, settings, moves, lines, extra):
     return direction
 
 
-@njit(END(U64, P_I64, P_F64, MOVES, RULES, P_I32, P_I64, WORDS), **KERNEL)
+@njit(END(U64, P_I64, P_F64, P_U16, P_U64, P_I32, P_I64, P_U64), **KERNEL)
 def guided(b, settings, reals, moves, rules, lines, extra, stream):
     """`playout` with the evaluator's move at each step with probability EVALUATOR_PROBABILITY, else uniform."""
     mask, four, count, fours = rules[at.MASK], rules[at.FOUR], I(0), I(0)
@@ -90,7 +90,7 @@ def guided(b, settings, reals, moves, rules, lines, extra, stream):
     return b, count, fours
 
 
-@njit(F64(U64, I64, P_I64, P_F64, MOVES, RULES, P_I32, P_I64), **KERNEL)
+@njit(F64(U64, I64, P_I64, P_F64, P_U16, P_U64, P_I32, P_I64), **KERNEL)
 def reward(b, fours, settings, reals, moves, rules, lines, extra):
     """The reward of a simulation that ended at b: points since the empty board plus value, or a win."""
     if settings[at.REWARD] == at.WIN:
@@ -105,7 +105,7 @@ def reward(b, fours, settings, reals, moves, rules, lines, extra):
     return total
 
 
-@njit(I64(I64, I64, P_I64, F64, P_F64, WORDS), **KERNEL)
+@njit(I64(I64, I64, P_I64, F64, P_F64, P_U64), **KERNEL)
 def choose(node, directions, settings, width, stats, stream):
     """The direction that a simulation takes from a stored position."""
     untried, total = I(0), 0.0
@@ -148,7 +148,7 @@ def store(slot, b, capacity, memory, links):
         links[at.TREE_END] = node + at.RECORD
 
 
-@njit(END(U64, P_I64, F64, MOVES, RULES, P_U64, P_I64, P_F64, WORDS), **KERNEL)
+@njit(END(U64, P_I64, F64, P_U16, P_U64, P_U64, P_I64, P_F64, P_U64), **KERNEL)
 def descend(b, settings, width, moves, rules, memory, links, stats, stream):
     """(board, moves made, 4s spawned) where a simulation leaves the tree; its path is kept in memory."""
     node, depth, fours, chance = I(at.ROOT_RECORD), I(0), I(0), settings[at.CHANCE]
@@ -193,7 +193,7 @@ def learn(earned, kind, stats):
         stats[at.SCALE] = spread
 
 
-@njit(types.void(U64, P_I64, P_F64, MOVES, RULES, P_I32, P_I64, P_U64, P_I64, P_F64, WORDS, P_F64), **KERNEL)
+@njit(types.void(U64, P_I64, P_F64, P_U16, P_U64, P_I32, P_I64, P_U64, P_I64, P_F64, P_U64, P_F64), **KERNEL)
 def simulate(board, settings, reals, moves, rules, lines, extra, memory, links, stats, stream, out):
     """Nothing; one simulation is added to the tree and to the counters in `out`."""
     width = reals[at.EXPLORATION] * stats[at.SCALE]
@@ -215,7 +215,7 @@ def simulate(board, settings, reals, moves, rules, lines, extra, memory, links, 
     out[at.LEAVES] += 1.0
 
 
-@njit(I64(U64, P_I64, MOVES, RULES, P_U64, P_I64), **KERNEL)
+@njit(I64(U64, P_I64, P_U16, P_U64, P_U64, P_I64), **KERNEL)
 def successor(board, settings, moves, rules, memory, links):
     """The record of a board one move and one spawn after the tree's root, 0 when it has none."""
     root = memory[at.ROOT_RECORD + at.NODE_BOARD]
@@ -256,7 +256,7 @@ def keep(root, memory, links):
     links[at.TREE_END] = target
 
 
-@njit(types.void(U64, P_I64, MOVES, RULES, P_U64, P_I64, P_F64), **KERNEL)
+@njit(types.void(U64, P_I64, P_U16, P_U64, P_U64, P_I64, P_F64), **KERNEL)
 def plant(board, settings, moves, rules, memory, links, stats):
     """Nothing; the memory holds a tree for board: a new one, or what this game's last search left of it."""
     node = I(0)
@@ -322,10 +322,23 @@ def search(board, settings, reals, moves, rules, lines, extra, memory, stream, o
     if directions == 0:
         report(directions, stats, answer)
         return -1
-    plant(board, parameters, moves, rules, words, links, stats)
+    plant(board, parameters, pointer(moves), pointer(rules), words, links, stats)
     out[at.TAKEN_OVER] = report(directions, stats, answer)
     while True:
-        simulate(board, parameters, factors, moves, rules, tables, terms, words, links, stats, stream, answer)
+        simulate(
+            board,
+            parameters,
+            factors,
+            pointer(moves),
+            pointer(rules),
+            tables,
+            terms,
+            words,
+            links,
+            stats,
+            pointer(stream),
+            answer,
+        )
         if seconds > 0.0 and out[at.NODES] >= look:
             if cpu() - started >= seconds:
                 break

@@ -1,0 +1,210 @@
+"""Verifying a folder: the first untruth is named, whether in a row, a table or a game that comes out differently."""
+
+import ast
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from t48lab import results
+from t48lab.cli import status
+from t48lab.errors import T48Error, redacted
+from t48lab.experiment import make_experiment, run_experiment
+from t48lab.results import SCHEMA, SCHEMA_VERSION, Store
+from t48lab.verify import verify
+
+ROOT = Path(__file__).parents[1]
+AGENTS = {"random": "random", "greedy": "greedy:by=evaluator,evaluator=tuned", "soon": "mcts:seconds=0.00001"}
+
+
+def made(folder, agents=AGENTS, games=6, **more):
+    run_experiment(make_experiment({"games": games, "seed": 3, "agents": agents, **more}, "try"), folder)
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return made(tmp_path / "try", rules={"rows": 3, "cols": 4}, spawners=["random", "adversarial:depth=0"])
+
+
+def forged(folder, **columns):
+    """The folder, its games stored again with a right checksum and other values in the first row."""
+    store = Store(folder)
+    frame = store.frame()
+    for column, value in columns.items():
+        frame.loc[0, column] = value
+    for path in store.games.glob("*.parquet"):
+        path.unlink()
+    store.add(frame)
+    return folder
+
+
+def test_games_of_any_rules_and_spawner_are_replayed(folder):
+    found = verify(folder, games=4)
+    assert (found.games, found.agents, found.replayed, found.timed) == (36, 6, 16, 12)
+    assert found.tables == ("summary.csv", "pairs.csv")
+    assert found.sentence == (
+        "verified: 36 games of 6 agents are intact; summary.csv and pairs.csv follow from them; "
+        "16 replayed without a difference; 12 games of timed agents cannot be replayed"
+    )
+
+
+def test_a_sample_depends_on_its_seed_and_all_may_be_asked_for(folder, monkeypatch):
+    seen = []
+    monkeypatch.setattr("t48lab.verify._compare_game", lambda stored, _: seen.append(stored["game"]))
+    for seed in (0, 0, 1):
+        verify(folder, games=1, seed=seed)
+    assert seen[:4] == seen[4:8] != seen[8:]
+    assert verify(folder, games=100).replayed == 24
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"moves": 1000}, r"game 0 of random \(seed 3\): moves is stored as 1000, replayed as \d+"),
+        ({"nodes": 1}, r"game 0 of random \(seed 3\): nodes is stored as 1, replayed as \d+"),
+        ({"score": 5}, r"game 0 of random \(seed 3\): no game ends on 3x4:\w+ with 5 points"),
+        ({"max_tile": 65536}, r"max_tile is stored as 65536, 3x4:\w+ shows"),
+        ({"final": "3x4:100000000000", "max_tile": 2, "score": 0}, "is stored as an end and has a legal move"),
+        ({"final": "nonsense"}, r"game 0 of random \(seed 3\): final is no board"),
+    ],
+)
+def test_untrue_rows_are_named(folder, change, words):
+    for name in ("summary", "pairs"):
+        (folder / f"{name}.csv").unlink()
+    with pytest.raises(T48Error, match=words):
+        verify(forged(folder, **change), games=100)
+
+
+def test_a_consistent_lie_is_found_by_replaying(tmp_path):
+    folder = made(tmp_path / "try", {"random": "random"})
+    frame = Store(folder).frame()
+    swapped = frame.assign(game=frame["game"].to_numpy()[::-1])
+    for path in (folder / "games").glob("*.parquet"):
+        path.unlink()
+    Store(folder).add(swapped)
+    with pytest.raises(T48Error, match="replayed as"):
+        verify(folder, games=100)
+
+
+def test_tables_that_do_not_follow_from_the_games_are_named(folder):
+    path = folder / "summary.csv"
+    text = path.read_text()
+    path.write_text(text.replace(text.splitlines()[1].split(",")[4], "9999.5"))
+    with pytest.raises(T48Error, match=r"summary\.csv: mean_score is stored as 9999\.5, the games give"):
+        verify(folder)
+    path.write_text("\n".join(text.splitlines()[:-1]))
+    with pytest.raises(T48Error, match=r"summary\.csv has other rows or columns"):
+        verify(folder)
+    path.write_text('"')
+    with pytest.raises(T48Error, match=r"summary\.csv"):
+        verify(folder)
+    path.unlink()
+    assert verify(folder).tables == ("pairs.csv",)
+
+
+def test_parameters_that_make_another_key_are_named(folder):
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["agents"]["greedy"]["parameters"]["evaluator"]["lost"] = 1.0
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(T48Error, match="greedy: the parameters in manifest.json do not make agent_key"):
+        verify(folder)
+    manifest["agents"]["greedy"]["parameters"] = {"name": "gready"}
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(T48Error, match="of kind 'gready', which this t48lab does not know"):
+        verify(folder)
+    del manifest["agents"]["greedy"]
+    path.write_text(json.dumps(manifest))
+    for name in ("summary", "pairs"):
+        (folder / f"{name}.csv").unlink()
+    with pytest.raises(T48Error, match="manifest.json does not know agent_key"):
+        verify(folder)
+
+
+def test_stored_weights_replay_when_a_preset_has_changed(tmp_path, monkeypatch):
+    folder = made(tmp_path / "try", {"greedy": "greedy:by=evaluator,evaluator=tuned", "random": "random"})
+    from t48lab.evaluators import PRESETS
+
+    monkeypatch.setitem(PRESETS, "tuned", PRESETS["classic"])
+    assert verify(folder, games=100).replayed == 12
+
+
+def test_a_folder_without_games_has_nothing_to_verify(tmp_path):
+    with pytest.raises(T48Error, match="holds no games"):
+        verify(tmp_path / "nothing")
+
+
+def test_the_command_says_it_in_one_line(folder, capsys):
+    assert status(["verify", str(folder), "--games", "1"]) == 0
+    assert capsys.readouterr().out.startswith("verified: 36 games of 6 agents are intact")
+    assert status(["verify", str(forged(folder, nodes=1)), "--games", "100"]) == 2
+    assert capsys.readouterr().err.startswith("t48lab: ")
+
+
+def test_parts_of_an_older_schema_are_read(folder, monkeypatch):
+    before = Store(folder).frame()
+    newer = pa.schema([*SCHEMA, ("luck", pa.float64())])
+    monkeypatch.setattr(results, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    monkeypatch.setattr(results, "SCHEMA", newer)
+    monkeypatch.setitem(results.ADDED, SCHEMA_VERSION + 1, {"luck": 0.5})
+    store = Store(folder)
+    pd.testing.assert_frame_equal(store.frame(), before.assign(luck=0.5))
+    store.add(before.assign(luck=1.0, game=before["game"] + 6))
+    store.compact()
+    assert sorted(store.frame()["luck"].unique()) == [0.5, 1.0]
+
+
+def test_parts_with_other_columns_are_refused(folder):
+    path = next((folder / "games").glob("*.parquet"))
+    table = pq.read_table(path).replace_schema_metadata(None).drop_columns(["score"])
+    label = json.dumps({"schema": 1, "sha256": results._digest(table)})
+    pq.write_table(table.replace_schema_metadata({"t48lab": label}), path)
+    with pytest.raises(T48Error, match="its columns are not those of games"):
+        Store(folder).frame()
+
+
+PICKLERS = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "t48lab").rglob("*.py")), ids=lambda path: path.stem)
+def test_nothing_on_disk_is_ever_unpickled(path):
+    tree = ast.parse(path.read_text())
+    names = {alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    assert not names & PICKLERS
+    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert not used & {"read_pickle", "to_pickle", "allow_pickle"}
+    loads = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in ("load", "save")]
+    assert not [n for n in loads if isinstance(n.value, ast.Name) and n.value.id == "np"]
+
+
+def test_results_are_data_files(folder):
+    kinds = {path.suffix for path in folder.rglob("*") if path.is_file() and path.name != ".lock"}
+    assert kinds <= {".parquet", ".csv", ".json", ".md", ".tex", ".png", ".svg"}
+    for path in folder.rglob("*.parquet"):
+        assert not [f for f in pq.read_schema(path) if not (pa.types.is_primitive(f.type) or pa.types.is_string(f.type))]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("postgresql://me:secret@host:5432/db failed", "postgresql://me:***@host:5432/db failed"),
+        ("(postgresql+psycopg://me:se@cr:et@host/db)", "(postgresql+psycopg://me:***@host/db)"),
+        ("postgres://host/db?user=me&password=secret&x=1", "postgres://host/db?user=me&password=***&x=1"),
+        ("host=h password='se cret' user=me", "host=h password=*** user=me"),
+        ("tcp://127.0.0.1:8786 and sqlite:///a@b.db", "tcp://127.0.0.1:8786 and sqlite:///a@b.db"),
+        ("depth must be 1 or more, got 0", "depth must be 1 or more, got 0"),
+    ],
+)
+def test_passwords_are_left_out_of_what_is_said(text, shown, capsys):
+    assert redacted(text) == str(T48Error(text)) == shown
+    assert "secret" not in redacted(text)
+
+
+def test_a_password_in_a_command_line_is_not_repeated(capsys):
+    assert status(["verify", "a", "postgresql://me:secret@host/db"]) == 2
+    assert "secret" not in capsys.readouterr().err
