@@ -35,12 +35,14 @@ if TYPE_CHECKING:
     from t48lab.games import Position as Position
     from t48lab.games import play as play
     from t48lab.games import replay as replay
+    from t48lab.outcomes import tune as tune
     from t48lab.plain import PlainAgent as PlainAgent
     from t48lab.rules import Rules as Rules
     from t48lab.searches import SearchResult as SearchResult
     from t48lab.spawners import AdversarialSpawner as AdversarialSpawner
     from t48lab.spawners import RandomSpawner as RandomSpawner
     from t48lab.spawners import make_spawner as make_spawner
+    from t48lab.studies import load_study as load_study
     from t48lab.terms import line_term as line_term
 
 __version__ = "0.1.0"
@@ -51,6 +53,8 @@ _NAMES = {
     "board": "DIRECTIONS Board IllegalMove Move",
     "errors": "T48Error",
     "evaluators": "PRESETS Evaluator Term get_evaluator",
+    "outcomes": "tune",
+    "studies": "load_study",
     "games": "GameRecord Position play replay",
     "plain": "PlainAgent",
     "rules": "Rules",

@@ -32,6 +32,8 @@ COLUMNS = (
 
 _NAMES = {"agent": "", "spec": "", "agent_key": "", "spawner": "", "seed": 0, "timed": False}
 _CHUNK_SECONDS = 0.5
+_CHUNKS_A_SECOND = 20
+"""Most chunks that all workers together should finish: storing one took 26 ms when measured, see docs/scale.md."""
 _GROWTH = 16
 
 
@@ -108,7 +110,7 @@ def _workers_of(executor: Executor | None) -> int:
 
 
 class _Work:
-    """The games still to be handed out, cut into tasks of about half a second, a single game at least."""
+    """The games still to be handed out, cut into tasks of about half a second or a single game, longer with many workers."""
 
     def __init__(self, whole: Task, skip: Collection[int], workers: int) -> None:
         self.whole, self.workers, self.size = whole, workers, 1
@@ -130,7 +132,8 @@ class _Work:
         """Sets the size of further tasks by the time that a chunk took."""
         games = len(chunk.rows)
         if games:
-            self.size = max(1, min(_GROWTH * games, int(_CHUNK_SECONDS * games / max(chunk.wall, 1e-6))))
+            seconds = max(_CHUNK_SECONDS, self.workers / _CHUNKS_A_SECOND)
+            self.size = max(1, min(_GROWTH * games, int(seconds * games / max(chunk.wall, 1e-6))))
 
 
 def _gaps(count: int, skip: Collection[int]) -> list[tuple[int, int]]:

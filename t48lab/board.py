@@ -25,8 +25,8 @@ TILE_COLOURS = (
 """Fill by rank: warm up to 2048 (rank 11), then greens and blues."""
 
 FRAME_COLOUR = "#bbada0"
-_DARK_TEXT, _LIGHT_TEXT = "#4a4038", "#ffffff"
-_PALE_RANKS = (1, 2, 3, 7, 8, 9, 10, 11, 12)
+DARK_TEXT, LIGHT_TEXT = "#4a4038", "#ffffff"
+PALE_RANKS = (1, 2, 3, 7, 8, 9, 10, 11, 12)
 _TOP_RANK = len(DIGITS) - 1
 _FEWEST, _MOST = 2, 4
 _WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -204,7 +204,7 @@ class Board:
 
 def _look(rank: int) -> tuple[str, str, str]:
     """(value as text, fill, colour of the text) of a tile."""
-    ink = _DARK_TEXT if rank in _PALE_RANKS else _LIGHT_TEXT
+    ink = DARK_TEXT if rank in PALE_RANKS else LIGHT_TEXT
     return str(1 << rank) if rank else "", TILE_COLOURS[min(rank, len(TILE_COLOURS) - 1)], ink
 
 

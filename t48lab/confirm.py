@@ -20,7 +20,7 @@ from t48lab.agents import Agent
 from t48lab.errors import T48Error
 from t48lab.experiment import Entry, Experiment, run_experiment
 from t48lab.rules import Rules
-from t48lab.spaces import placed
+from t48lab.spaces import placed, point_of
 from t48lab.spawners import make_spawner
 from t48lab.stats import Interval, Scores, mean_interval, pairs, share_interval, summary
 from t48lab.studies import COSTS, Plan
@@ -35,13 +35,17 @@ CHOOSE, REPORT = "confirm", "report"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What confirmation found: `table` as in confirm.csv; `trial` is None when no trial beat the baselines."""
+    """What confirmation found: `table` as in confirm.csv; `trial` is None when no trial beat the baselines.
+
+    `tuned` says whether the winner lies in the space that was searched.
+    """
 
     table: pd.DataFrame
     label: str
     agent: Agent
     trial: int | None
     chosen: int | None
+    tuned: bool
 
 
 def confirm(plan: Plan, study: Study, folder: Path, workers: int | None = None, progress: bool = False) -> Verdict:
@@ -57,18 +61,19 @@ def confirm(plan: Plan, study: Study, folder: Path, workers: int | None = None, 
     taken = {agent.key() for agent in plan.baselines.values()}
     agents = {label: agent for label, agent in agents.items() if agent.key() not in taken}
     options = plan.confirm
-    games = play_stage(plan, CHOOSE, {**plan.baselines, **agents}, options.games, options.seed, folder, workers, progress)
+    games = play_stage(
+        plan, CHOOSE, {**plan.baselines, **agents}, options.games, options.seed, folder, workers, progress
+    )
     chosen = _chosen(plan, games, list(agents))
     tables = [_table(plan, CHOOSE, games, options.seed)]
     finalists = plan.baselines | ({chosen: agents[chosen]} if chosen else {})
-    last = play_stage(
-        plan, REPORT, finalists, options.report_games, options.report_seed, folder, workers, progress
-    )
+    last = play_stage(plan, REPORT, finalists, options.report_games, options.report_seed, folder, workers, progress)
     tables.append(_table(plan, REPORT, last, options.report_seed))
     table = _with_tuning(pd.concat(tables, ignore_index=True), trials)
     label = _winner(table, chosen, list(plan.baselines))
     number = trials[chosen].number if chosen else None
-    return Verdict(table, label, finalists[label], number if label == chosen else None, number)
+    winner, trial = finalists[label], number if label == chosen else None
+    return Verdict(table, label, winner, trial, number, point_of(winner, plan.agent, plan.space) is not None)
 
 
 def candidates(plan: Plan, study: Study) -> list[FrozenTrial]:
@@ -125,7 +130,7 @@ def values(games: pd.DataFrame, objective: str) -> Scores:
         return scores
     if objective == "mean_log_score":
         return np.asarray(np.log(np.maximum(scores, 1)))
-    return (games["max_tile"] >= int(objective.removeprefix("rate_"))).to_numpy(float)
+    return np.where(games["max_tile"].to_numpy() >= int(objective.removeprefix("rate_")), 1.0, 0.0)
 
 
 def mean_of(numbers: Scores, objective: str) -> tuple[float, Interval]:
@@ -140,15 +145,16 @@ def _table(plan: Plan, stage: str, games: pd.DataFrame, seed: int) -> pd.DataFra
     objective = plan.objectives[0]
     table = summary(games).drop(columns="spawner")
     found = [mean_of(values(games[games["agent"] == agent], objective), objective) for agent in table["agent"]]
-    columns = {
-        "objective": objective,
-        "value": [mean for mean, _ in found],
-        "value_low": [low for _, (low, _) in found],
-        "value_high": [high for _, (_, high) in found],
-    }
-    table = table.assign(stage=stage, seed=seed, **columns)
-    known = table[table["agent"].isin(plan.baselines)]
-    baseline = str(known.loc[known["value"].idxmax(), "agent"])
+    table = table.assign(
+        stage=stage,
+        seed=seed,
+        objective=objective,
+        value=[mean for mean, _ in found],
+        value_low=[low for _, (low, _) in found],
+        value_high=[high for _, (_, high) in found],
+    )
+    means = _column(table, "value")
+    baseline = max(plan.baselines, key=lambda label: means[label])
     versus = pairs(games.assign(score=values(games, objective)), baseline)
     kept = ["agent", "baseline", "mean_difference", "difference_low", "difference_high", "win_share", "wilcoxon_p"]
     return table.merge(versus[kept], on="agent", how="left")
@@ -156,19 +162,26 @@ def _table(plan: Plan, stage: str, games: pd.DataFrame, seed: int) -> pd.DataFra
 
 def _chosen(plan: Plan, games: pd.DataFrame, labels: list[str]) -> str | None:
     """The trial of largest mean; of two objectives, among those that cost no more than the first baseline."""
-    table = summary(games).set_index("agent")
+    table = summary(games)
     means = {label: values(games[games["agent"] == label], plan.objectives[0]).mean() for label in labels}
     for cost in plan.objectives[1:]:
         assert cost in COSTS
-        most = table.loc[next(iter(plan.baselines)), cost]
-        means = {label: mean for label, mean in means.items() if table.loc[label, cost] <= most}
+        costs = _column(table, cost)
+        most = costs[next(iter(plan.baselines))]
+        means = {label: mean for label, mean in means.items() if costs[label] <= most}
     return max(means, key=lambda label: means[label]) if means else None
 
 
 def _winner(table: pd.DataFrame, chosen: str | None, baselines: list[str]) -> str:
-    last = table[table["stage"] == REPORT].set_index("agent")
-    best = str(last.loc[baselines, "value"].idxmax())
-    return chosen if chosen and float(last.loc[chosen, "difference_low"]) > 0 else best
+    last = table[table["stage"] == REPORT]
+    means, low = _column(last, "value"), _column(last, "difference_low")
+    best = max(baselines, key=lambda label: means[label])
+    return chosen if chosen and low[chosen] > 0 else best
+
+
+def _column(table: pd.DataFrame, name: str) -> dict[str, float]:
+    """A column's numbers by agent."""
+    return dict(zip(table["agent"], table[name].astype(float), strict=True))
 
 
 _FRONT = ["stage", "agent", "trial", "seed", "games", "objective", "value", "value_low", "value_high"]

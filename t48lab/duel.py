@@ -17,6 +17,7 @@ import numpy as np
 
 from t48lab.agents import Agent, make_agent
 from t48lab.batch import iter_batch, play_batch
+from t48lab.chunks import count_of
 from t48lab.errors import T48Error
 from t48lab.experiment import Entry, Experiment, facts, make_experiment
 from t48lab.manifest import finish_run, start_run
@@ -115,12 +116,13 @@ def duel(
     there. Raises T48Error when both agents are the same.
     """
     test = SequentialTest(games)
+    workers = len(os.sched_getaffinity(0)) if workers is None else count_of(workers, "workers")
     experiment = _experiment(make_agent(first), make_agent(second), games, seed)
     store = Store(out) if out is not None else None
     with _stored(experiment, store), Progress(games, "deals at most", progress) as bar:
         match, played = _Match(experiment, store, workers), 0
         while True:
-            before, played = played, min(games, _next_look(test, played, match.workers))
+            before, played = played, min(games, _next_look(test, played, workers))
             found = _decided(test, experiment, match.games(played))
             if found:
                 return found
@@ -136,9 +138,8 @@ def _next_look(test: SequentialTest, played: int, workers: int) -> int:
 class _Match:
     """The games of two agents on the same deals, played as they are asked for and stored if there is a store."""
 
-    def __init__(self, experiment: Experiment, store: Store | None, workers: int | None) -> None:
-        self.experiment, self.store = experiment, store
-        self.workers = workers or len(os.sched_getaffinity(0))
+    def __init__(self, experiment: Experiment, store: Store | None, workers: int) -> None:
+        self.experiment, self.store, self.workers = experiment, store, workers
         self.played = None if store is None else store.frame()
 
     def games(self, deals: int) -> pd.DataFrame:

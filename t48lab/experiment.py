@@ -244,7 +244,7 @@ def _play(
     progress: bool,
     executor: Executor | None,
 ) -> None:
-    manifest = start_run(facts(experiment), store.manifest())
+    manifest = start_run(facts(experiment), store.manifest(), getattr(executor, "place", {}))
     store.write_manifest(manifest)
     for entry, spawner, has in tasks:
         parts = iter_batch(

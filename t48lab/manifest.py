@@ -17,14 +17,17 @@ import t48lab
 LIBRARIES = ("numpy", "numba", "llvmlite", "pandas", "pyarrow", "scipy")
 
 
-def start_run(facts: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+def start_run(
+    facts: Mapping[str, Any], before: Mapping[str, Any], place: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """The manifest while a run goes on; `facts` describe the experiment, `before` is the manifest until now.
 
     `facts` needs "seeds" (a list) and "agents" (by label, each with "agent_keys" by spawner). Seeds and agents
-    that were played earlier stay listed, and so do earlier runs: their games are still there.
+    that were played earlier stay listed, and so do earlier runs: their games are still there. `place` is what
+    there is to say of this run's workers when they are on other machines.
     """
     run: dict[str, Any] = {"started": now(), "finished": None, "commit": commit()}
-    run |= {"versions": versions(), "machine": machine()}
+    run |= {"versions": versions(), "machine": machine(), **(place or {})}
     known = {key for agent in facts["agents"].values() for key in agent["agent_keys"].values()}
     older = {
         label: agent

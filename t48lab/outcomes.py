@@ -9,15 +9,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 from optuna.trial import FrozenTrial, TrialState
 
 from t48lab.confirm import CHOOSE, REPORT, Verdict, confirm
 from t48lab.evaluators import get_evaluator
+from t48lab.figures import Tables, write_figures
+from t48lab.importance import importances, sensitivity, spread
 from t48lab.manifest import commit, machine, now, versions
 from t48lab.results import write_whole
-from t48lab.spaces import placed
 from t48lab.specs import join_spec, split_spec
 from t48lab.storage import JOURNAL, Storage
 from t48lab.studies import Plan
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from optuna import Study
 
 SCHEMA = 1
+_KINDS = {"trial": "int64", "n": "int64", "moves": "int64", "retries": "int64", "pruned": "bool", "start": "bool"}
 _FIGURES = "n pruned mean sd low high mean_score moves ms_per_move nodes_per_move seconds".split()
 
 
@@ -44,21 +45,51 @@ def tune(
     several may run at once: only the one that finishes the last trial confirms. `storage` is a URL of Optuna's.
     Raises Interrupted after Ctrl-C, and T48Error when the study in the storage was started from another file.
     """
-    folder = Path(out or Path("results") / plan.name)
-    store = Storage(storage, folder)
-    study = open_study(plan, store)
-    last = confirm_only
-    try:
-        last = last or run_trials(plan, study, store, workers, progress)
-    finally:
-        write_trials(trials_frame(plan, study), folder)
-        write_manifest(plan, study, store, None, folder)
-    if not last:
-        return [f"Study {plan.name} has its {plan.trials} trials; the worker that finished the last one confirms."]
+    store = Storage(storage, Path(out or Path("results") / plan.name))
+    with store.told():
+        study = open_study(plan, store)
+        try:
+            last = confirm_only or run_trials(plan, study, store, workers, progress)
+        except KeyboardInterrupt:
+            _write_tables(plan, study, store)
+            raise
+        with store.alone("confirming"):
+            tables = _write_tables(plan, study, store)
+            if last:
+                return _confirm(plan, study, store, tables, workers, progress)
+    count = len(tables.trials)
+    return [f"Study {plan.name} has {count} of {plan.trials} trials; the worker that finished the last one confirms."]
+
+
+def _write_tables(plan: Plan, study: Study, store: Storage) -> Tables:
+    """The tables of a study's trials, which are now in its folder, as is the manifest."""
+    trials = trials_frame(plan, study)
+    write_trials(trials, store.folder)
+    tables = Tables(trials, importances(plan, study), spread(plan, trials))
+    write_csv(tables.importances, store.folder / "importances.csv")
+    write_csv(tables.spread, store.folder / "spread.csv")
+    write_manifest(plan, study, store, None)
+    return tables
+
+
+def _confirm(
+    plan: Plan, study: Study, store: Storage, tables: Tables, workers: int | None, progress: bool
+) -> list[str]:
+    """What was found, in sentences, after the folder holds all of it."""
+    folder = store.folder
     verdict = confirm(plan, study, folder, workers, progress)
     write_confirmed(plan, verdict, folder)
-    write_manifest(plan, study, store, verdict, folder)
+    write_manifest(plan, study, store, verdict)
+    curves = sensitivity(plan, verdict.agent, folder, workers, progress) if verdict.tuned else None
+    if curves is not None and len(curves):
+        write_csv(curves, folder / "sensitivity.csv")
+    write_figures(plan, tables._replace(confirmed=verdict.table, sensitivity=curves), folder / "figures")
     return sentences(plan, verdict)
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Nothing; the file holds the table."""
+    write_whole(path, table.to_csv(index=False, lineterminator="\n").encode())
 
 
 def trials_frame(plan: Plan, study: Study) -> pd.DataFrame:
@@ -74,8 +105,10 @@ def trials_frame(plan: Plan, study: Study) -> pd.DataFrame:
         own = {"start": trial.params in plan.starts, "retries": trial.user_attrs.get(RETRIES, 0)}
         rows.append({"trial": trial.number} | trial.params | figures | own | times)
     columns = ["trial", *(free.name for free in plan.space), *_FIGURES, "start", "retries", "started", "finished"]
-    frame = pd.DataFrame(rows, columns=columns)
-    frame["best"] = frame["mean"].where(~frame["pruned"].astype(bool)).cummax().ffill()
+    kinds = dict.fromkeys(_FIGURES, "float64") | _KINDS
+    kinds |= {free.name: "int64" if free.whole else "float64" for free in plan.space if not free.choices}
+    frame = pd.DataFrame(rows, columns=columns).astype(kinds)
+    frame["best"] = frame["mean"].where(~frame["pruned"]).cummax().ffill()
     return frame
 
 
@@ -88,8 +121,7 @@ def write_trials(frame: pd.DataFrame, folder: Path) -> None:
 
 def write_confirmed(plan: Plan, verdict: Verdict, folder: Path) -> None:
     """Nothing; confirm.csv holds the verdict's table, and best.toml the winner's evaluator if it has one."""
-    text = verdict.table.to_csv(index=False, lineterminator="\n")
-    write_whole(folder / "confirm.csv", text.encode())
+    write_csv(verdict.table, folder / "confirm.csv")
     if "evaluator" in type(verdict.agent).model_fields:
         write_whole(folder / "best.toml", best_toml(plan, verdict, folder).encode())
 
@@ -133,14 +165,18 @@ def _value(row: Any) -> str:
     return _between(row["value"], row["value_low"], row["value_high"])
 
 
-def _between(value: float, low: float, high: float, sign: str = "") -> str:
+def _between(value: Any, low: Any, high: Any, sign: str = "") -> str:
     show = f"{sign},.0f" if max(abs(value), abs(low), abs(high)) >= 1000 else f"{sign},.4g"
     return f"{value:{show}} ({low:{show}} to {high:{show}})"
 
 
-def write_manifest(plan: Plan, study: Study, storage: Storage, verdict: Verdict | None, folder: Path) -> None:
-    """Nothing; manifest.json says what was tuned on which games, what it took, and what came out."""
-    trials = study.get_trials(deepcopy=False)
+def write_manifest(plan: Plan, study: Study, storage: Storage, verdict: Verdict | None) -> None:
+    """Nothing; manifest.json says what was tuned on which games, what it took, and what came out.
+
+    Without a verdict, what an earlier confirmation of the same trials found stays.
+    """
+    trials, path = study.get_trials(deepcopy=False), storage.folder / "manifest.json"
+    found = _found(plan, verdict) if verdict else _found_before(plan, counts(trials), path)
     manifest = {
         "schema": SCHEMA,
         "study": plan.name,
@@ -153,7 +189,7 @@ def write_manifest(plan: Plan, study: Study, storage: Storage, verdict: Verdict 
         "games": effort(plan, trials),
         "confirm": plan.confirm.model_dump(),
         "baselines": {label: agent.resolved() for label, agent in plan.baselines.items()},
-        "found": None if verdict is None else _found(plan, verdict),
+        "found": found,
         "started": _time(min, [trial.datetime_start for trial in trials]),
         "finished": _time(max, [trial.datetime_complete for trial in trials]),
         "written": now(),
@@ -162,7 +198,7 @@ def write_manifest(plan: Plan, study: Study, storage: Storage, verdict: Verdict 
         "machine": machine(),
     }
     text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False, default=float)
-    write_whole(folder / "manifest.json", text.encode() + b"\n")
+    write_whole(path, text.encode() + b"\n")
 
 
 def counts(trials: Sequence[FrozenTrial]) -> dict[str, int]:
@@ -179,6 +215,15 @@ def effort(plan: Plan, trials: Sequence[FrozenTrial]) -> dict[str, float]:
     played, full = sum(f["n"] for f in figures), plan.games * len(figures)
     hours = sum(f["seconds"] for f in figures) / 3600
     return {"played": played, "saved": full - played, "saved_share": (full - played) / max(full, 1), "hours": hours}
+
+
+def _found_before(plan: Plan, trials: dict[str, int], path: Path) -> Any:
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+        same = before["key"] == plan.key and before["trials"]["finished"] == trials["finished"]
+        return before["found"] if same else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _found(plan: Plan, verdict: Verdict) -> dict[str, Any]:

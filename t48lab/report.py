@@ -5,7 +5,6 @@ Every table says how many games, which seeds and which intervals its numbers res
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -67,6 +66,9 @@ class Sheet:
             lines += [_pipes([f"*{name}*"] + [""] * (len(self.header) - 1))] if name else []
             lines += [_pipes(row) for row in rows]
         return "\n".join([*lines, "", self.note, ""])
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown()
 
     def latex(self) -> str:
         """The table as LaTeX reads it with the package booktabs."""
@@ -169,8 +171,6 @@ def make_tables(games: pd.DataFrame, baseline: str | None = None) -> dict[str, p
 
 
 def _write_figures(folder: Path, games: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> None:
-    import matplotlib.pyplot as plt
-
     from t48lab import plots
 
     table, related = tables["summary"], tables["correlations"]

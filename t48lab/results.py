@@ -38,6 +38,8 @@ GameKey = tuple[str, str, int, int]
 
 _LABEL = b"t48lab"
 _PARTS_BEFORE_COMPACTING = 64
+_SMALL_PART = 2**20
+"""Bytes below which parts are merged on the way: about 40,000 games, which takes a third of a second."""
 _LOOKS = 50
 
 
@@ -83,16 +85,20 @@ class Store:
         except (KeyError, pa.ArrowException) as error:
             raise T48Error(f"these rows are not games: {_first_line(error)}") from None
         path = self._write_part(table)
-        if len(self._parts()) > _PARTS_BEFORE_COMPACTING:
-            return self.compact() or path
+        small = [part for part in self._parts() if part.stat().st_size < _SMALL_PART]
+        if len(small) > _PARTS_BEFORE_COMPACTING:
+            return self._merge(small) or path
         return path
 
     def compact(self) -> Path | None:
-        """The one part that now holds every game; None when there is none.
+        """The one part that now holds every game; None when there is none."""
+        return self._merge(self._parts())
 
-        The new part is on disk before the old ones go, so a kill in between leaves copies, never gaps.
+    def _merge(self, old: list[Path]) -> Path | None:
+        """The one part that now holds the games of these.
+
+        It is on disk before the old ones go, so a kill in between leaves copies, never gaps.
         """
-        old = self._parts()
         if len(old) < 2:
             return old[0] if old else None
         table = pa.concat_tables([_read_part(path) for path in old])

@@ -150,8 +150,6 @@ class PerTrial(BaseSampler):
         """The value of one that is sampled alone."""
         return self._of(trial).sample_independent(study, trial, param_name, param_distribution)
 
-    def after_trial(
-        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
-    ) -> None:
+    def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
         """Nothing; samplers that learn from a finished trial have done so."""
         self._of(trial).after_trial(study, trial, state, values)

@@ -130,7 +130,7 @@ def _known(name: str, agent: Agent) -> tuple[Range | None, tuple[Choice, ...], b
         return None, (), False
     fields = {n for n in type(agent).model_fields if n not in _FIXED}
     if name not in fields:
-        own = [f"{term}.weight" for term in get_evaluator(agent.evaluator).terms] if "evaluator" in fields else []
+        own = [f"{term}.weight" for term in evaluator_of(agent).terms] if "evaluator" in fields else []
         raise T48Error(f"{agent.name} has none of that name, {nearest(name, [*sorted(fields), *own])}")
     return _known_field(name, agent)
 
@@ -197,14 +197,15 @@ def point_of(agent: Agent, template: Agent, space: Sequence[Free]) -> dict[str, 
     if type(agent) is not type(template):
         return None
     try:
-        point = {free.name: _value(agent, free.name) for free in space}
+        point = {free.name: value_of(agent, free.name) for free in space}
         inside = all(free.holds(point[free.name]) for free in space)
         return point if inside and placed(template, point).resolved() == agent.resolved() else None
     except T48Error:
         return None
 
 
-def _value(agent: Agent, name: str) -> Any:
+def value_of(agent: Agent, name: str) -> Any:
+    """The agent's value of a parameter by the name that it has in a space; raises T48Error."""
     if name == "lost":
         return evaluator_of(agent).lost
     term, dot, part = name.partition(".")

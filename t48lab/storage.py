@@ -23,6 +23,7 @@ from optuna.storages.journal import JournalFileBackend
 from t48lab.errors import T48Error, redacted
 
 if TYPE_CHECKING:
+    from filelock import BaseFileLock
     from sqlalchemy import URL
 
 JOURNAL = "journal.log"
@@ -54,7 +55,7 @@ class Journal(JournalFileBackend):
     """Optuna's journal file, repaired where a kill cut a line short, with a context that writes many lines at once."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(str(path), cast(Any, KernelLock(path.with_name(path.name + ".lock"))))
+        super().__init__(str(path), cast(Any, KernelLock(path.with_suffix(".lock"))))
         self._path, self._mutex = path, threading.Lock()
         self._held: list[dict[str, Any]] | None = None
 
@@ -116,14 +117,14 @@ class Storage:
     def __init__(self, url: str | None, folder: Path) -> None:
         self.folder, self.url = folder, _parsed(url) if url else None
         self.name = redacted(self.url.render_as_string()) if self.url else str(folder / JOURNAL)
-        folder.mkdir(parents=True, exist_ok=True)
-        with self.opening():
-            try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with self.opening():
                 self.optuna: BaseStorage = self.guarded(self._open)
-            except (T48Error, KeyboardInterrupt):
-                raise
-            except Exception as error:  # whatever a driver makes of a URL
-                raise self.fault(error) from None
+        except (T48Error, KeyboardInterrupt):
+            raise
+        except Exception as error:  # a folder that cannot be written, a damaged journal, or what a driver says
+            raise self.fault(error) from None
 
     def _open(self) -> BaseStorage:
         if self.url is None:
@@ -135,13 +136,15 @@ class Storage:
             RDBStorage(self.url.render_as_string(hide_password=False), engine_kwargs=options)
         )
 
-    @contextmanager
-    def opening(self) -> Iterator[None]:
+    def opening(self) -> BaseFileLock:
         """A context that only one process of this folder is in: two that create one table get in each other's way."""
+        return self.alone("opening")
+
+    def alone(self, name: str) -> BaseFileLock:
+        """A context of this name that only one process of this folder is in; the others wait."""
         from filelock import FileLock
 
-        with FileLock(self.folder / ".opening.lock", timeout=300):
-            yield
+        return FileLock(self.folder / f".{name}.lock")
 
     def guarded(self, action: Callable[[], Answer]) -> Answer:
         """The action's answer, tried a few times when the database faults; raises T48Error without any password."""
@@ -157,6 +160,16 @@ class Storage:
                     raise self.fault(error) from None
             time.sleep(pause)
         raise AssertionError("unreachable")
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """A context that turns a fault of the storage into one line without any password."""
+        try:
+            yield
+        except Exception as error:
+            if not _is_fault(error):
+                raise
+            raise self.fault(error) from None
 
     def fault(self, error: BaseException) -> T48Error:
         """What a fault of the storage is told as: one line without any password."""

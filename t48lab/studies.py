@@ -213,7 +213,7 @@ def _check(plan: Plan) -> None:
             raise T48Error(f"{seeds[seed]} and {name} are both {seed}: give each kind of games a seed of its own")
         seeds[seed] = name
     if len(plan.objectives) > 1 and plan.pruner.kind != "none":
-        raise T48Error("a study of two objectives cannot prune, write pruner = \"none\"")
+        raise T48Error('a study of two objectives cannot prune, write pruner = "none"')
     if plan.sampler.kind == "cmaes" and (len(plan.objectives) > 1 or any(free.choices for free in plan.space)):
         raise T48Error("sampler cmaes takes one objective and ranges of numbers only, take tpe")
 

@@ -148,10 +148,20 @@ def _powers(ranks: Ranks, exponent: float) -> Reals:
     return np.asarray(np.power(ranks.astype(np.float64), exponent))
 
 
-@_define(LineTerm, "empty", "systems A to E", Range(1.0, 1000.0, log=True), norm=16.0)
-def _empty(ranks: Ranks, exponent: None) -> Reals:
-    """E. (Half of it from each line: every cell stands in one row and one column.)"""
-    return 0.5 * _total(ranks == 0)
+@_define(
+    LineTerm,
+    "empty",
+    "exponent 1: systems A to E",
+    Range(1.0, 1000.0, log=True),
+    norm=16.0,
+    exponent=1.0,
+    exponents=Range(0.2, 3.0),
+)
+def _empty(ranks: Ranks, exponent: float) -> Reals:
+    """The sum of n/2 * (e/n)^exponent over the lines, e the empty ones of a line's n cells; E with exponent 1.
+    (Every cell stands in one row and one column.)"""
+    cells = ranks.shape[1]
+    return np.asarray(0.5 * cells * ((ranks == 0).sum(axis=1) / cells) ** exponent)
 
 
 @_define(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -107,7 +107,7 @@ def play_trial(
 
 def _chunks(
     whole: Task, order: NDArray[np.int64], pool: ThreadPoolExecutor, ahead: int, cancel: NDArray[np.int64]
-) -> Iterator[Chunk]:
+) -> Generator[Chunk]:
     """The games in this order, `ahead` of them under way or waiting; the rest is cancelled when nobody asks on."""
     pending: deque[Future[Chunk]] = deque()
     games = iter(order.tolist())

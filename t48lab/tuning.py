@@ -11,12 +11,12 @@ import math
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import optuna
 from optuna.exceptions import UpdateFinishedTrialError
+from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from t48lab.batch import Interrupts
@@ -51,7 +51,7 @@ def open_study(plan: Plan, storage: Storage) -> Study:
     Another one's is a study that was started from a different record, and one that t48lab did not start.
     """
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    directions = ["maximize", "minimize"][: len(plan.objectives)]
+    directions = [StudyDirection.MAXIMIZE, StudyDirection.MINIMIZE][: len(plan.objectives)]
     options: dict[str, Any] = {"sampler": make_sampler(plan), "pruner": make_pruner(plan.pruner)}
     with storage.opening():
         study = storage.guarded(
@@ -91,9 +91,7 @@ def flat(data: Any, name: str = "") -> dict[str, Any]:
     return {key: value for part in parts for key, value in part.items()}
 
 
-def run_trials(
-    plan: Plan, study: Study, storage: Storage, workers: int | None = None, progress: bool = False
-) -> bool:
+def run_trials(plan: Plan, study: Study, storage: Storage, workers: int | None = None, progress: bool = False) -> bool:
     """Whether this worker finished the study's last trial, once the study has its trials or the time is over.
 
     Games of a trial are played on `workers` threads. Raises Interrupted after Ctrl-C.
@@ -129,7 +127,7 @@ class _Worker:
     ) -> None:
         self.plan, self.study, self.storage, self.pool, self.workers = plan, study, storage, pool, workers
         self.interrupts, self.heart, self.bar = interrupts, heart, bar
-        self.watch, self.own = Watch(study.sampler.worker), set[int]()  # type: ignore[attr-defined]
+        self.watch, self.own = Watch(study.sampler.worker), set[int]()  # type: ignore[union-attr]
         self.end = time.monotonic() + 60 * plan.minutes if plan.minutes else math.inf
         self.known = len(finished(study))
 
@@ -200,7 +198,9 @@ class _Worker:
             self.finish(trial, self.play(trial))
         except BaseException as error:
             self.give_up(self.frozen(trial))
-            raise Interrupted if isinstance(error, Stopped) else error
+            if isinstance(error, Stopped):
+                raise Interrupted from None
+            raise
         finally:
             self.heart.trial_id = None
 

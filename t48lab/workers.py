@@ -65,7 +65,7 @@ class Watch:
         if worker == self._own:
             return True
         if worker and worker["place"] == self._own["place"]:
-            return _since(worker["process"]) != worker["since"]
+            return bool(_since(worker["process"]) != worker["since"])
         sign, now = trial.user_attrs.get(BEAT), time.monotonic()
         last, since = self._seen.get(trial.number, (None, None))
         if since is None or last != sign:

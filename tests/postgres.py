@@ -40,7 +40,9 @@ def server():
 
     options = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories='' -c fsync=off"
     try:
-        call("initdb", "-U", "lab", "-A", "scram-sha-256", f"--pwfile={folder / 'password'}", "-E", "UTF8", "--no-locale")
+        call(
+            "initdb", "-U", "lab", "-A", "scram-sha-256", f"--pwfile={folder / 'password'}", "-E", "UTF8", "--no-locale"
+        )
         call("pg_ctl", "-w", "-l", str(folder / "log"), "-o", options, "start")
         try:
             yield f"postgresql://lab:{password}@127.0.0.1:{port}/postgres", password

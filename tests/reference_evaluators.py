@@ -85,14 +85,27 @@ def line_end_maximum(b, exponent):
     return total
 
 
-def four_terms(b, empties, order, smooth, corner):
-    """`order`, `smooth` and `corner` are (weight, exponent)."""
-    return (
-        empties * empty(b)
-        - order[0] * min_of_falls_and_rises(b, order[1])
-        + smooth[0] * smooth_logs(b, smooth[1])
-        + corner[0] * line_end_maximum(b, corner[1])
-    )
+def shaped_empty(b, exponent):
+    return sum(len(line) / 2 * (line.count(0) / len(line)) ** exponent for line in lines(b))
+
+
+def rank_sum(b, exponent):
+    return sum(lg(x) ** exponent for line in lines(b) for x in line if x)
+
+
+SHAPED = {
+    "empty": shaped_empty,
+    "monotonicity": lambda b, exponent: -min_of_falls_and_rises(b, exponent),
+    "smoothness": smooth_logs,
+    "corner": line_end_maximum,
+    "merges": lambda b, exponent: merges(b),
+    "rank_sum": rank_sum,
+}
+
+
+def shaped_terms(b, weights):
+    """The sum of terms given as {name: (weight, exponent)}."""
+    return sum(weight * SHAPED[name](b, exponent) for name, (weight, exponent) in weights.items())
 
 
 def classic(b):

@@ -59,8 +59,7 @@ TERM_TWINS = {
 
 
 def tuned_twin(b):
-    terms = PRESETS["tuned"].weights
-    return twin.four_terms(b, terms["empty"][0], terms["monotonicity"], terms["smoothness"], terms["corner"])
+    return twin.shaped_terms(b, PRESETS["tuned"].weights)
 
 
 def random_ranks(count, seed, rows=4, cols=4):
@@ -261,14 +260,14 @@ def test_the_order_of_terms_does_not_matter():
 
 def test_exponents_are_filled_in():
     assert Evaluator(terms={"corner": 1}).terms["corner"] == Term(1, exponent=TERMS["corner"].exponent)
-    assert Evaluator(terms={"empty": 1}).terms["empty"] == Term(1)
+    assert Evaluator(terms={"merges": 1}).terms["merges"] == Term(1)
 
 
 WRONG = {
     "no term 'emty', did you mean 'empty'": {"terms": {"emty": 1}},
     "term 'empty': weight must be a number, got 'many'": {"terms": {"empty": "many"}},
     "term 'empty': weight must be .* got nan": {"terms": {"empty": float("nan")}},
-    "term 'empty' has no exponent, leave 2.0 out": {"terms": {"empty": {"weight": 1, "exponent": 2}}},
+    "term 'merges' has no exponent, leave 2.0 out": {"terms": {"merges": {"weight": 1, "exponent": 2}}},
     "term 'corner': a term has no parameter 'exponnt', did you mean 'exponent'": {
         "terms": {"corner": {"weight": 1, "exponnt": 2}}
     },

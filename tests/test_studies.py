@@ -10,7 +10,11 @@ from t48lab.errors import T48Error
 from t48lab.spaces import evaluator_of, free_parameter, placed, point_of
 from t48lab.studies import load_study, make_study
 
-STUDIES = sorted(path for path in (ROOT / "experiments").glob("*.toml") if "\n[free]" in path.read_text() or "base =" in path.read_text())
+STUDIES = sorted(
+    path
+    for path in (ROOT / "experiments").glob("*.toml")
+    if "\n[free]" in path.read_text() or "base =" in path.read_text()
+)
 
 
 def small(**changed):

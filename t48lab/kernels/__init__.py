@@ -11,9 +11,14 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 
 
+def sources() -> str:
+    """The SHA-256 of all kernels' sources, in hexadecimal digits."""
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_HERE.glob("*.py")))).hexdigest()
+
+
 def drop_stale(folder: Path = _HERE / "__pycache__") -> None:
     """Deletes the compiled kernels in `folder` unless they were made from the sources as they are now."""
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_HERE.glob("*.py")))).hexdigest()
+    digest = sources()
     stamp = folder / "kernels.sha256"
     with contextlib.suppress(OSError):
         if stamp.exists() and stamp.read_text() == digest:
