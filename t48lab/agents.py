@@ -149,7 +149,7 @@ class _TreeSearch(Agent):
     evaluator: EvaluatorChoice = parameter("tuned", "values the leaves")
     leaf: Literal["afterstate", "state"] = parameter("afterstate", "leaves are valued before or after the last spawn")
     table: bool = parameter(True, "remember positions in a transposition table")
-    table_bits: int = parameter(16, "the table holds 2 to this power of positions", "bits", ge=10, le=26)
+    table_bits: int = parameter(13, "the table holds 2 to this power of positions", "bits", ge=10, le=26)
     seconds: float | None = parameter(None, LIMIT, "seconds per move", gt=0, le=86400)
     nodes: int | None = parameter(None, LIMIT, "nodes per move", ge=1, le=10**15)
     order: Order = parameter(BY_NUMBER, TIES)

@@ -25,6 +25,7 @@ ENGINE = "1"
 """Version of everything that decides a game beside its parameters; goes up when any seeded game changes."""
 
 COMPILING = "compiling kernels, once per machine: about 30 s\n"
+COMPILING_AGAIN = "compiling kernels, about 30 s each time: set NUMBA_CACHE_DIR to a folder that can be written to\n"
 _MEMORIES_KEPT = 3
 
 
@@ -101,11 +102,13 @@ _told = threading.Event()
 def _notice() -> Iterator[None]:
     from numba.core import event
 
+    from t48lab.kernels.caching import homeless
+
     class Compiling(event.Listener):
         def on_start(self, event: Any) -> None:
             if not _told.is_set():
                 _told.set()
-                sys.stderr.write(COMPILING)
+                sys.stderr.write(COMPILING_AGAIN if homeless else COMPILING)
                 sys.stderr.flush()
 
         def on_end(self, event: Any) -> None:

@@ -5,7 +5,17 @@ import shutil
 import nbformat
 import pytest
 from lab_browser import (
-    CHROMIUM, DRIVER, ROOT, chromium, jupyterlab, open_notebook, picture, run_all, shown, viewer, wait_for,
+    CHROMIUM,
+    DRIVER,
+    ROOT,
+    chromium,
+    jupyterlab,
+    open_notebook,
+    picture,
+    run_all,
+    shown,
+    viewer,
+    wait_for,
 )  # fmt: skip
 
 pytest.importorskip("selenium")
@@ -52,6 +62,7 @@ def driver(tmp_path):
 
 def settled(widget):
     """The board that is shown once its tiles have stopped moving, and agree with what it says it is."""
+
     def agreed():
         board, tiles = shown(widget)
         return board if tiles == sorted(str(t) for t in Board.parse(board).to_array().flat if t) else None
@@ -68,7 +79,11 @@ def test_a_game_is_stepped_through_by_keyboard(driver, address):
     widget = viewer(driver)
     assert settled(widget) == positions[0].board.hex
     place = 0
-    presses = [(Keys.ARROW_RIGHT, 1)] * 3 + [(Keys.PAGE_DOWN, 100), (Keys.ARROW_LEFT, -1), (Keys.SHIFT + Keys.ARROW_RIGHT, 10)]
+    presses = [(Keys.ARROW_RIGHT, 1)] * 3 + [
+        (Keys.PAGE_DOWN, 100),
+        (Keys.ARROW_LEFT, -1),
+        (Keys.SHIFT + Keys.ARROW_RIGHT, 10),
+    ]
     for keys, step in presses:
         widget.send_keys(keys)
         place += step

@@ -251,7 +251,7 @@ def test_notebooks_run_quickly_and_stay_as_they_are(run, tmp_path):
     before = good.read_bytes()
     code, out, errors = run("notebooks", "01", "--folder", tmp_path)
     assert (code, errors) == (0, "")
-    assert out.startswith("passed  01_good.ipynb")
+    assert out.startswith("1 to run, in quick mode: under 2 minutes each\npassed  01_good.ipynb")
     assert good.read_bytes() == before
     code, out, errors = run("notebooks", "--folder", tmp_path)
     assert code == 2
@@ -264,8 +264,18 @@ def test_notebooks_run_quickly_and_stay_as_they_are(run, tmp_path):
 
 def test_full_notebooks_keep_their_outputs(run, tmp_path):
     path = notebook(tmp_path, "01.ipynb", "print(GAMES)")
-    assert run("notebooks", "--full", "--folder", tmp_path)[0] == 0
+    assert (
+        "0 s on the machine of their last full run, and 1 for the first time"
+        in run("notebooks", "--full", "--folder", tmp_path)[1]
+    )
     assert json.loads(path.read_text())["cells"][1]["outputs"][0]["text"] == ["200\n"]
+    assert json.loads(path.read_text())["metadata"]["t48lab"]["seconds"] >= 0
+    assert "for the first time" not in run("notebooks", "--full", "--folder", tmp_path)[1]
+
+
+def test_a_failed_assertion_is_quoted(run, tmp_path):
+    notebook(tmp_path, "01.ipynb", "assert GAMES == 3")
+    assert "AssertionError: assert GAMES == 3" in run("notebooks", "--folder", tmp_path)[1]
 
 
 def test_notebooks_need_their_switch(tmp_path):

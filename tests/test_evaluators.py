@@ -58,8 +58,8 @@ TERM_TWINS = {
 }
 
 
-def tuned_twin(b):
-    return twin.shaped_terms(b, PRESETS["tuned"].weights)
+def shaped_twin(name):
+    return lambda b: twin.shaped_terms(b, PRESETS[name].weights)
 
 
 def random_ranks(count, seed, rows=4, cols=4):
@@ -89,7 +89,7 @@ def compiled_values(evaluator, boards, rows=4, cols=4):
 
 
 def test_every_preset_has_a_twin_and_a_meaning():
-    assert set(TWINS) | {"tuned"} == set(PRESETS) == set(PRESET_DATA)
+    assert set(TWINS) | {"tuned", "four_terms"} == set(PRESETS) == set(PRESET_DATA)
     assert all(meaning.endswith(".") for meaning, _ in PRESET_DATA.values())
     assert PRESETS["seed"] == PRESETS["a"]
 
@@ -98,7 +98,7 @@ def test_every_preset_has_a_twin_and_a_meaning():
 def test_a_preset_equals_its_twin(name):
     boards = random_ranks(COUNT, seed=1)
     found, step = compiled_values(PRESETS[name], boards)
-    wanted = np.array([TWINS.get(name, tuned_twin)(tiles(ranks)) for ranks in boards])
+    wanted = np.array([(TWINS.get(name) or shaped_twin(name))(tiles(ranks)) for ranks in boards])
     assert abs(found - wanted).max() <= 6 * step  # half a step for each of 8 lines and 3 other numbers
     assert 6 * step <= 1e-6 * abs(wanted).max()
 
@@ -108,7 +108,7 @@ def test_contributions_add_up_to_the_twin(name):
     for ranks in random_ranks(30, seed=2):
         board = tiles(ranks)
         parts = PRESETS[name].explain(Board.from_array(board))
-        assert sum(parts.values()) == pytest.approx(TWINS.get(name, tuned_twin)(board), rel=1e-9, abs=1e-9)
+        assert sum(parts.values()) == pytest.approx((TWINS.get(name) or shaped_twin(name))(board), rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("size", [(4, 4), (3, 3), (2, 4), (4, 3), (2, 2)])

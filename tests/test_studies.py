@@ -97,7 +97,7 @@ BAD = {
     "no agent": ({"agent": "expectmax"}, "agent: unknown agent 'expectmax', did you mean 'expectimax'?"),
     "unknown term": ({"free": {"korner.weight": True}}, "no term 'korner', did you mean 'corner'?"),
     "unknown part": ({"free": {"corner.wait": True}}, "a term has no 'wait', did you mean 'weight'?"),
-    "no exponent": ({"free": {"empty.exponent": True}}, "term 'empty' has no exponent"),
+    "no exponent": ({"agent": "greedy:evaluator=classic", "free": {"merges.exponent": True}}, "has no exponent"),
     "unknown field": ({"free": {"dept": True}}, "did you mean 'depth'?"),
     "empty range": ({"free": {"corner.weight": {"low": 2, "high": 2}}}, "low must be less than high, got 2 and 2"),
     "no range": ({"free": {"lost": True}}, "its record states no range, give low and high"),
@@ -159,7 +159,7 @@ def test_studies_of_four_terms_exist():
     for name in ("tune_depth2", "tune_depth3"):
         assert set(evaluator_of(plans[name].agent).terms) == four
         assert plans[name].trials >= 500
-    assert {free.name for free in plans["tune_shapes"].space} >= {f"{term}.exponent" for term in four - {"empty"}}
+    assert {free.name for free in plans["tune_shapes"].space} >= {f"{term}.exponent" for term in four}
     assert plans["tune_two"].objectives == ("mean_score", "ms_per_move")
     ablated = {next(iter(four - set(evaluator_of(p.agent).terms))) for n, p in plans.items() if n.startswith("ablate")}
     assert ablated == four

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -11,7 +13,9 @@ import click
 
 FOLDER = Path("notebooks")
 _SECONDS_A_CELL = {True: 600, False: 24 * 3600}
-_SWITCH = re.compile(r"^QUICK\s*=.*$", flags=re.MULTILINE)
+_SWITCH = re.compile(r"^QUICK\s*=\s*(True|False)", flags=re.MULTILINE)
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+_KERNELS = "bitboard exact rng gameloop random priority greedy expectimax minimax mcts bestfirst adversary".split()
 
 
 @click.command("notebooks")
@@ -24,11 +28,28 @@ def command(names: tuple[str, ...], full: bool, folder: Path) -> None:
     Those whose file names start with a NAME, or all. Quick mode changes no file.
     """
     from t48lab.errors import T48Error
+    from t48lab.programs import load
 
     paths = select(folder, names)
+    for kernel in _KERNELS:
+        load(kernel)  # compiling says so on stderr, which would end up in a notebook
+    click.echo(f"{len(paths)} to run, {expected(paths) if full else 'in quick mode: under 2 minutes each'}")
     failed = [path.name for path in paths if not _report(path, full)]
     if failed:
         raise T48Error(f"{len(failed)} of {len(paths)} notebooks failed: {', '.join(failed)}; run them cell by cell")
+
+
+def expected(paths: Sequence[Path]) -> str:
+    """How long these take in full, as the runs whose outputs they hold took."""
+    import nbformat
+
+    from t48lab.progress import duration
+
+    files: Any = nbformat
+    known = [files.read(path, as_version=4).metadata.get("t48lab", {}).get("seconds") for path in paths]
+    missing = known.count(None)
+    text = f"in full: about {duration(sum(seconds or 0 for seconds in known))} on the machine of their last full run"
+    return text if not missing else f"{text}, and {missing} for the first time"
 
 
 def select(folder: Path, names: tuple[str, ...]) -> list[Path]:
@@ -52,26 +73,50 @@ def _report(path: Path, full: bool) -> bool:
     try:
         execute(path, quick=not full, keep=full)
     except CellExecutionError as error:
-        last = [line for line in str(error).splitlines() if line.strip()][-1]
-        click.echo(f"failed  {path.name}  {monotonic() - start:.0f} s  {last}")
+        click.echo(f"failed  {path.name}  {monotonic() - start:.0f} s  {_reason(str(error))}")
         return False
     click.echo(f"passed  {path.name}  {monotonic() - start:.0f} s")
     return True
+
+
+def _reason(report: str) -> str:
+    """The last line of a cell's error, and the line of code that raised one without words."""
+    lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", report).splitlines() if line.strip()]
+    raised = [re.sub(r"^-+>\s*\d*\s*", "", line) for line in lines if re.match(r"-+>", line)]
+    return f"{lines[-1]} {raised[-1]}" if lines[-1].endswith(":") and raised else lines[-1]
 
 
 def execute(path: Path, quick: bool, keep: bool) -> Any:
     """The executed notebook, run beside its file with QUICK set; `keep` writes it back to the file."""
     import nbformat
     from nbclient import NotebookClient
+    from traitlets.config import Config
 
     files: Any = nbformat
     book = files.read(path, as_version=4)
     set_quick(book, quick, path)
     place = {"metadata": {"path": str(path.parent)}}
-    NotebookClient(book, timeout=_SECONDS_A_CELL[quick], kernel_name="python3", resources=place).execute()
+    options: dict[str, Any] = {"timeout": _SECONDS_A_CELL[quick], "startup_timeout": 180, "store_widget_state": False}
+    start = monotonic()
+    with TemporaryDirectory() as sockets:  # files in place of ports, which other users of the machine could reach
+        by_file = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
+        client: Any = NotebookClient(book, kernel_name="python3", resources=place, config=by_file, **options)
+        client.execute()
     if keep:
+        stand_still(book)
+        book.metadata["t48lab"] = {"seconds": round(monotonic() - start)}
         files.write(book, path)
     return book
+
+
+def stand_still(book: Any) -> None:
+    """Nothing; outputs keep their pictures and texts but not the live widgets, and no record of when they ran."""
+    for cell in book.cells:
+        cell.metadata.pop("execution", None)
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if len(data) > 1:
+                data.pop(_WIDGET, None)
 
 
 def set_quick(book: Any, quick: bool, path: Path) -> None:

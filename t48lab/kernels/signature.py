@@ -7,6 +7,8 @@ hits numba's disk cache in a new process, which a plain function argument does n
 
 from numba import types
 
+import t48lab.kernels.caching  # noqa: F401  kernels are kept its way from here on
+
 KERNEL = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 U64 = types.uint64

@@ -1,0 +1,56 @@
+"""Fixtures of the fault tests, all of which are marked `faults`."""
+
+import subprocess
+import time
+from pathlib import Path
+
+import faulty
+import pytest
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.faults)
+            item.add_marker(pytest.mark.compiled)
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory):
+    """(games, seconds): what an undisturbed run stores, and how long it takes."""
+    folder = tmp_path_factory.mktemp("whole")
+    file = faulty.write(folder)
+    faulty.run("run", file, "--games", "2", "--out", folder / "warm")
+    begin = time.monotonic()
+    faulty.run("run", file, "--out", folder / "whole")
+    return faulty.stored(folder / "whole"), time.monotonic() - begin
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A function that mounts a file system of so many bytes; skips, visibly, where that is not allowed."""
+    mounted = []
+
+    def mount(size):
+        folder = tmp_path / f"disk{len(mounted)}"
+        folder.mkdir()
+        options = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+        done = subprocess.run(options, capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"needs root to mount a small disk: {done.stderr.strip()}")
+        mounted.append(folder)
+        return folder
+
+    yield mount
+    for folder in mounted:
+        subprocess.run(["umount", "--lazy", str(folder)], check=False)
+
+
+def remount(folder, how):
+    subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True)
+
+
+@pytest.fixture
+def read_only():
+    """A function that makes a small disk read-only; root is stopped by that too, unlike by modes of files."""
+    return lambda folder: remount(folder, "ro")

@@ -1,0 +1,90 @@
+"""kill -9 at random instants: no finished game is lost, none is stored twice, and no study gets stuck."""
+
+import random
+import shutil
+import time
+
+import pandas as pd
+from faulty import KILLS, SEED, assert_part_of, keys, kill, leftovers, run, start, stored, write
+from study_files import SMALL
+
+from t48lab.verify import verify
+
+
+def test_a_run_that_is_killed_again_and_again_ends_with_every_game_once(tmp_path, whole, record_property):
+    games, seconds = whole
+    file, draw = write(tmp_path), random.Random(SEED)
+    kills, folder, seen, found = 0, tmp_path / "0", set(), set()
+    while kills < KILLS:
+        process = start("run", file, "--out", folder)
+        time.sleep(draw.uniform(0.0, 1.1 * seconds))
+        if not kill(process):
+            finish(file, folder, games)
+            folder, seen = tmp_path / str(kills), set()
+            continue
+        kills += 1
+        frame = stored(folder)
+        assert_part_of(frame, games)
+        assert seen <= keys(frame), "finished games were lost"
+        seen = keys(frame)
+        found.add(len(seen))
+    finish(file, folder, games)
+    record_property("kills", kills)
+    print(f"\nrun: {kills} kills (seed {SEED}), {len(found)} different numbers of games found after them")
+
+
+def finish(file, folder, games):
+    run("run", file, "--out", folder)
+    pd.testing.assert_frame_equal(stored(folder), games)
+    assert verify(folder, games=1).tables == ("summary.csv", "pairs.csv")
+    assert leftovers(folder) == []
+    shutil.rmtree(folder)
+
+
+def trials(folder):
+    """(state, parameters) of every trial of a study's journal."""
+    import optuna
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    storage = JournalStorage(JournalFileBackend(str(folder / "journal.log")))
+    study = optuna.load_study(study_name="small", storage=storage)
+    return [(trial.state.name, tuple(sorted(trial.params.items()))) for trial in study.get_trials(deepcopy=False)]
+
+
+def test_a_study_that_is_killed_again_and_again_ends_with_exactly_its_trials(tmp_path, record_property):
+    file, draw = write(tmp_path, SMALL, "small.toml"), random.Random(SEED)
+    begin = time.monotonic()
+    run("tune", file, "--out", tmp_path / "whole")
+    seconds, expected = time.monotonic() - begin, trials(tmp_path / "whole")
+    most = max(2, KILLS // 3)
+    kills, folder, seen = 0, tmp_path / "0", set()
+    while kills < most:
+        process = start("tune", file, "--out", folder)
+        time.sleep(draw.uniform(0.0, 1.1 * seconds))
+        if not kill(process):
+            finish_study(file, folder, expected)
+            folder, seen = tmp_path / str(kills), set()
+            continue
+        kills += 1
+        if (folder / "journal.log").exists() and (folder / "journal.log").stat().st_size:
+            done = {params for state, params in (trials(folder)) if state == "COMPLETE"}
+            assert seen <= done, "finished trials were lost"
+            seen = done
+    finish_study(file, folder, expected)
+    record_property("kills", kills)
+    print(f"\ntune: {kills} kills (seed {SEED})")
+
+
+def finish_study(file, folder, expected):
+    run("tune", file, "--out", folder)
+    found = trials(folder)
+    assert [state for state, _ in found].count("COMPLETE") == 8
+    assert {state for state, _ in found} <= {"COMPLETE", "FAIL"}
+    complete = [params for state, params in found if state == "COMPLETE"]
+    assert len(set(complete)) == len(set(params for _, params in expected))
+    for games in ("confirm", "report"):
+        assert len(stored(folder / games)) == len(stored(folder.parent / "whole" / games))
+    assert (folder / "best.toml").exists()
+    shutil.rmtree(folder)
