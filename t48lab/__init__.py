@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from t48lab.games import play as play
     from t48lab.games import replay as replay
     from t48lab.outcomes import tune as tune
+    from t48lab.ownterms import line_term as line_term
     from t48lab.plain import PlainAgent as PlainAgent
     from t48lab.rules import Rules as Rules
     from t48lab.searches import SearchResult as SearchResult
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from t48lab.spawners import RandomSpawner as RandomSpawner
     from t48lab.spawners import make_spawner as make_spawner
     from t48lab.studies import load_study as load_study
-    from t48lab.terms import line_term as line_term
 
 __version__ = "0.1.0"
 
@@ -56,11 +56,11 @@ _NAMES = {
     "outcomes": "tune",
     "studies": "load_study",
     "games": "GameRecord Position play replay",
+    "ownterms": "line_term",
     "plain": "PlainAgent",
     "rules": "Rules",
     "searches": "SearchResult",
     "spawners": "AdversarialSpawner RandomSpawner make_spawner",
-    "terms": "line_term",
 }
 _HOMES = {name: room for room, names in _NAMES.items() for name in names.split()}
 

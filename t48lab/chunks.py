@@ -93,7 +93,9 @@ def _run_plainly(agent: PlainAgent, task: Task, cancel: NDArray[np.int64], log: 
     finished = 0
     for game in range(task.count):
         begun, row = thread_time(), rows[game]
-        if not play_plainly(agent, opponent, task.rules, task.seed, task.first + game, task.stop_rank, row, log, cancel):
+        if not play_plainly(
+            agent, opponent, task.rules, task.seed, task.first + game, task.stop_rank, row, log, cancel
+        ):
             break
         seconds[game] = thread_time() - begun
         finished += 1

@@ -54,7 +54,7 @@ def ranks_of(record: GameRecord) -> NDArray[np.int64]:
     planes = _planes(record)
     shifts = np.arange(60, -1, -4, dtype=np.uint64)
     low, high = (plane[:, None] >> shifts for plane in planes.T)
-    ranks = ((low & np.uint64(15)) + np.uint64(16) * (high & np.uint64(1))).astype(np.int64)
+    ranks: NDArray[np.int64] = ((low & np.uint64(15)) + np.uint64(16) * (high & np.uint64(1))).astype(np.int64)
     return ranks.reshape(-1, 4, 4)[:, : record.rules.rows, : record.rules.cols]
 
 
@@ -115,7 +115,8 @@ def empties_over_time(games: Iterable[GameRecord], bins: int = 40) -> pd.DataFra
     frame = pd.DataFrame({"empty": np.concatenate(counts), "move": moves})
     width = max(1, -(-len(max(counts, key=len)) // bins))
     grouped = frame.groupby(frame["move"] // width)["empty"]
-    table = grouped.agg(positions="size", mean="mean", low=lambda x: x.quantile(0.1), high=lambda x: x.quantile(0.9))
+    parts = {"positions": grouped.size(), "mean": grouped.mean(), "low": grouped.quantile(0.1)}
+    table = pd.DataFrame(parts | {"high": grouped.quantile(0.9)})
     table.insert(0, "move", (table.index.to_numpy() + 0.5) * width)
     return table.reset_index(drop=True)
 

@@ -36,7 +36,9 @@ class PlainAgent(Agent):
         found = dict(self.values(board)) if board.legal_moves else {}
         for name in found:
             if name not in board.legal_moves:
-                raise T48Error(f"{self.name} values {name!r} on {board.hex}, choose from {', '.join(board.legal_moves)}")
+                raise T48Error(
+                    f"{self.name} values {name!r} on {board.hex}, choose from {', '.join(board.legal_moves)}"
+                )
         values = {name: float(found[name]) if name in found else None for name in DIRECTIONS}
         best = max(found, key=lambda name: (found[name], -DIRECTIONS.index(name)), default=None)
         line = (best,) if best else ()
@@ -92,7 +94,7 @@ def _spawned(after: Any, high: Any, opponent: Program | None, rules: Rules, spaw
         return int(load("bitboard").spawn(after, numbers[at.MASK] & ~high, numbers[at.FOUR], spawns))
     settings = opponent.settings.copy()
     settings[at.GENERATION] = fresh_generation()
-    code = load(opponent.kernel).search(
+    code: int = load(opponent.kernel).search(
         np.uint64(load("exact").ranked_down(after, high)),
         settings,
         opponent.reals,

@@ -223,6 +223,30 @@ def plot_correlations(
     return ax
 
 
+@styled
+def plot_table_sizes(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+    """Axes with speed and hit rate against the memory of the table (a frame of `table_sizes`), a line a depth.
+
+    Speed is drawn as a share of each depth's best, the middle half of the games shaded; hit rates are dashed.
+    """
+    ax = ax or new_axes(7.2, 4.4)
+    for (depth, rows), color in zip(frame.groupby("depth"), ("#0072B2", "#D55E00", "#009E73", "#CC79A7"), strict=False):
+        best = rows["moves_per_s"].max()
+        memory = rows["memory_mib"].to_numpy(float)
+        ax.fill_between(memory, rows["moves_low"] / best, rows["moves_high"] / best, color=color, alpha=0.2, linewidth=0)
+        label = f"depth {depth}: speed, 1 = {best:,.0f} moves/s"
+        ax.plot(memory, rows["moves_per_s"] / best, "o-", color=color, label=label)
+        ax.plot(memory, rows["hit_rate"], "s--", color=color, markersize=3.5, label=f"depth {depth}: hits a probe")
+    ax.set_xscale("log", base=2)
+    ax.set_ylim(0, 1.19)
+    ax.xaxis.set_major_formatter(FuncFormatter(plain_number))
+    ax.set_xlabel("memory of the transposition table [MiB, log scale]")
+    ax.set_ylabel("share")
+    ax.set_title(f"Small tables are faster; {_games(frame['games'])}")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False)
+    return ax
+
+
 def new_axes(width: float, height: float) -> Axes:
     """The axes of a new figure of this size in inches."""
     import matplotlib.pyplot as plt

@@ -15,7 +15,7 @@ import pandas as pd
 
 from t48lab.errors import T48Error
 from t48lab.results import Store, write_whole
-from t48lab.stats import TILES, correlations, pairing, pairs, pareto_front, summary
+from t48lab.stats import TILES, correlations, pairing, pairs, pareto_front, summary, table_sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -187,6 +187,9 @@ def _write_figures(folder: Path, games: pd.DataFrame, tables: dict[str, pd.DataF
     if len(related):
         first = related[related["spawner"] == related["spawner"].iloc[0]]
         drawings["correlations"] = lambda: plots.plot_correlations(first)
+    sizes = table_sizes(games)
+    if sizes["table_bits"].nunique() > 2:
+        drawings["table_sizes"] = lambda: plots.plot_table_sizes(sizes)
     for name, draw in drawings.items():
         plots.write(draw(), folder, name)
 

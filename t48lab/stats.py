@@ -215,6 +215,27 @@ def pairing(table: pd.DataFrame) -> dict[str, float]:
     }
 
 
+def table_sizes(games: pd.DataFrame) -> pd.DataFrame:
+    """One row a depth and table size of the agents that have both, by size, from the games that they played.
+
+    Columns: depth [player moves], table_bits [2 to this power of entries], memory_mib, games, moves_per_s and its
+    middle half over the games, moves_low and moves_high [per second of processor time], hit_rate [share of probes].
+    """
+    from t48lab.agents import make_agent
+
+    _need(games, ["spec", "moves", "seconds", "probes", "hits"])
+    rows = []
+    for spec, group in games.groupby("spec", sort=False):
+        agent = make_agent(str(spec))
+        if hasattr(agent, "table_bits") and group["probes"].sum() > 0:
+            low, middle, high = np.quantile(group["moves"] / group["seconds"], [0.25, 0.5, 0.75])
+            found = {"depth": agent.depth, "table_bits": agent.table_bits, "memory_mib": 2.0 ** (agent.table_bits - 16)}
+            speed = {"games": len(group), "moves_per_s": middle, "moves_low": low, "moves_high": high}
+            rows.append(found | speed | {"hit_rate": group["hits"].sum() / group["probes"].sum()})
+    columns = ["depth", "table_bits", "memory_mib", "games", "moves_per_s", "moves_low", "moves_high", "hit_rate"]
+    return pd.DataFrame(rows, columns=columns).sort_values(["depth", "table_bits"], ignore_index=True)
+
+
 def pareto_front(
     table: pd.DataFrame, cost: str, value: str, better: Literal["higher", "lower"] = "higher"
 ) -> pd.DataFrame:

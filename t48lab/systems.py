@@ -2,7 +2,7 @@
 
 A name stands wherever a spec does, also with changes: `system_a:evaluator=a_no_corner`. What the systems do
 beside this changes no move: memos and caches (exact, when keyed with the layers left), the order in which
-moves are tried (but for ties), and bounds that are never finite. `t48lab.published` counts what those save.
+moves are tried (but for ties), and bounds that are never finite. `t48lab.claims.published` counts what those save.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from t48lab.errors import T48Error
 from t48lab.kernels.layout import ANY_CORNER, FIRST_IN_CORNER, NO_CORNER, TOP_LEFT
 
 Reals = NDArray[np.float64]
@@ -94,37 +93,6 @@ def _define(
         meaning = " ".join((function.__doc__ or "").split())
         options = {"symmetric": True} | more
         TERMS[name] = kind(name=name, meaning=meaning, source=source, weight=weight, function=function, **options)
-        return function
-
-    return enter
-
-
-def line_term(
-    name: str,
-    weight: Range = Range(0.01, 1000.0, log=True),
-    exponent: float | None = None,
-    exponents: Range | None = None,
-    source: str = "defined outside the package",
-) -> Callable[[Function], Function]:
-    """A decorator that adds a line term of your own, for evaluators to use by its name; raises T48Error.
-
-    The function takes ranks, int64[n, cells], and the exponent if there is one, and returns float64[n]. A name
-    stands for one definition: results are kept by it, so a term that changes needs another one.
-    """
-    if not name.isidentifier():
-        raise T48Error(f"a term's name is letters, digits and _, got {name!r}")
-
-    def enter(function: Function) -> Function:
-        take = function if exponent is not None else lambda ranks, _: function(ranks)
-        lines = np.stack([(np.arange(2**16) >> shift) & 15 for shift in (12, 8, 4, 0)], axis=1)
-        table = np.asarray(take(lines, exponent), np.float64)
-        if table.shape != (2**16,) or not np.isfinite(table).all():
-            raise T48Error(f"term {name!r} must give one finite number for each line, got shape {table.shape}")
-        known = TERMS.get(name)
-        if known and not (isinstance(known, LineTerm) and np.array_equal(known.function(lines, exponent), table)):
-            raise T48Error(f"there is a term {name!r} with another definition, choose another name")
-        meaning, symmetric = " ".join((function.__doc__ or "").split()), np.array_equal(take(lines[:, ::-1], exponent), table)
-        TERMS[name] = LineTerm(name, meaning, source, symmetric, weight, take, exponent, exponents)
         return function
 
     return enter

@@ -77,7 +77,8 @@ def _position(tree: Tree, cell: int) -> _Box:
 def _frame(row: int, col: int, cell: int) -> str:
     step = cell + cell // 10
     x, y = (cell // 10 + side * step - 0.5 for side in (col, row))
-    return f'<rect x="{x:g}" y="{y:g}" width="{cell + 1}" height="{cell + 1}" rx="2" fill="none" stroke="{_NEW}" stroke-width="2"/>'
+    look = f'rx="2" fill="none" stroke="{_NEW}" stroke-width="2"'
+    return f'<rect x="{x:g}" y="{y:g}" width="{cell + 1}" height="{cell + 1}" {look}/>'
 
 
 def _visits(count: int) -> str:
@@ -87,7 +88,8 @@ def _visits(count: int) -> str:
 def _move(tree: Tree) -> _Box:
     """A pill with the move, its value and visits, and the spawns after it."""
     best = tree["best"]
-    look = f'fill="{"#e3f3ea" if best else "#f4efe8"}" stroke="{_BEST if best else _LINE}" stroke-width="{2 if best else 1}"'
+    fill, stroke, line = ("#e3f3ea", _BEST, 2) if best else ("#f4efe8", _LINE, 1)
+    look = f'fill="{fill}" stroke="{stroke}" stroke-width="{line}"'
     name = f"{_ARROWS[tree['direction']]} {tree['direction']}"
     second = number(tree["value"]) + (f" · {_visits(tree['visits'])}" if tree["visits"] is not None else "")
     width = max(_PILL, 6.2 * len(second) + 20)

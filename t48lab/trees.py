@@ -177,7 +177,9 @@ class _Playouts:
             records[int(self.words[link + at.NODE_BOARD])] = link
             link = int(self.links[link + at.SIBLING])
         chances = [(chance, board, records.get(board.low)) for chance, board in _chances(after, self.rules)]
-        spawns = [self._spawn(chance, board, record) | {"record": record} for chance, board, record in chances if record]
+        spawns = [
+            self._spawn(chance, board, record) | {"record": record} for chance, board, record in chances if record
+        ]
         many = sum(spawn["visits"] >= self.few for spawn in spawns)
         shown, others = _split(spawns, lambda spawn: spawn["visits"], min(many, _shown(level)))
         for spawn in shown:

@@ -118,7 +118,12 @@ def test_command_writes_what_it_says(tmp_path, capsys):
     assert status(["diagnose", "greedy", "--games", "2", "--seed", "3", *deeper, "--out", str(out)]) == 0
     names = {path.name for path in out.iterdir()}
     pictures = {"misjudged.csv", "misjudged.html"}
-    assert names == {"habits.csv", "empties.csv", *pictures, *(f"game-00{i}.{x}" for i in (0, 1) for x in ("csv", "json"))}
+    assert names == {
+        "habits.csv",
+        "empties.csv",
+        *pictures,
+        *(f"game-00{i}.{x}" for i in (0, 1) for x in ("csv", "json")),
+    }
     record = GameRecord.load(out / "game-001.json")
     assert retrace(pd.read_csv(out / "game-001.csv", dtype={"board": str}))[-1].hex == record.final
     assert "for the third time running" in capsys.readouterr().out

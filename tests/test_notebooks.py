@@ -1,4 +1,4 @@
-"""The essays in notebooks/: their form, what the committed outputs hold, and that each still runs from a clean kernel."""
+"""The essays in notebooks/: their form, what the committed outputs hold, and that each still runs."""
 
 import ast
 import json

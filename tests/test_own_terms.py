@@ -45,9 +45,9 @@ def test_own_term_with_an_exponent():
 def test_a_name_keeps_its_definition():
     line_term("own_edges")(edge_ranks)
     line_term("own_edges")(lambda ranks: edge_ranks(ranks))
-    with pytest.raises(T48Error, match="own_edges.*another definition, choose another name"):
+    with pytest.raises(T48Error, match=r"own_edges.*another definition, choose another name"):
         line_term("own_edges")(lambda ranks: 2 * edge_ranks(ranks))
-    with pytest.raises(T48Error, match="largest.*choose another name"):
+    with pytest.raises(T48Error, match=r"largest.*choose another name"):
         line_term("largest")(edge_ranks)
 
 

@@ -3,7 +3,19 @@
 import numpy as np
 import pytest
 
-from t48lab import AGENTS, Board, Greedy, PlainAgent, Rules, T48Error, get_evaluator, make_agent, play, play_batch, replay
+from t48lab import (
+    AGENTS,
+    Board,
+    Greedy,
+    PlainAgent,
+    Rules,
+    T48Error,
+    get_evaluator,
+    make_agent,
+    play,
+    play_batch,
+    replay,
+)
 from t48lab.records import parameter
 
 

@@ -21,6 +21,7 @@ from t48lab.stats import (
     pareto_front,
     share_interval,
     summary,
+    table_sizes,
 )
 
 
@@ -233,3 +234,15 @@ def test_tables_hold_plain_numbers():
         assert "np." not in repr(table.to_dict("records")[0]["games"])
         assert "np.float64(" not in table.to_string() + table.to_csv()
         assert table["agent"].dtype == "str"
+
+
+def test_table_sizes_are_read_from_the_specs():
+    specs = [f"expectimax:depth=2,evaluator=classic,table_bits={bits}" for bits in (12, 10)] + ["random"]
+    numbers = {"moves": 100, "seconds": 0.5, "probes": 40, "hits": 10}
+    games = pd.DataFrame([{"spec": spec, **numbers} for spec in specs for _ in range(2)])
+    sizes = table_sizes(games)
+    assert sizes["table_bits"].tolist() == [10, 12]
+    assert sizes["memory_mib"].tolist() == [2**-6, 2**-4]
+    assert set(sizes["games"]) == {2}
+    assert set(sizes["moves_per_s"]) == {200.0}
+    assert set(sizes["hit_rate"]) == {0.25}

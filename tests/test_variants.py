@@ -102,7 +102,11 @@ def test_random_games_are_those_of_the_slow_twin(size):
     frame = play_batch("random", games=3, seed=6, rules=Rules(rows=size[0], cols=size[1]))
     for game, row in enumerate(frame.itertuples()):
         board, score, moves = reference.random_game(6, game, *size)
-        assert (Board.parse(row.final).ranks().tolist(), row.score, row.moves) == ([list(r) for r in board], score, moves)
+        assert (Board.parse(row.final).ranks().tolist(), row.score, row.moves) == (
+            [list(r) for r in board],
+            score,
+            moves,
+        )
 
 
 @pytest.mark.parametrize("spec", PLAYERS)
@@ -121,5 +125,7 @@ def test_fours_only_and_twos_only():
 @pytest.mark.compiled
 def test_deeper_search_helps_on_a_small_board():
     rules = Rules(rows=3, cols=3)
-    means = [play_batch(spec, games=200, seed=3, rules=rules)["score"].mean() for spec in ("random", "expectimax:depth=3")]
+    means = [
+        play_batch(spec, games=200, seed=3, rules=rules)["score"].mean() for spec in ("random", "expectimax:depth=3")
+    ]
     assert means[1] > 5 * means[0]

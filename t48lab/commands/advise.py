@@ -87,7 +87,9 @@ def gap(found: SearchResult) -> list[str]:
         lines = [f"{found.best} and {second} are worth the same"]
     visits = {name: count or 0 for name, count in (found.visits or {}).items()}
     if sum(visits.values()):
-        lines.append(f"{found.best} has {visits[found.best] / sum(visits.values()):.0%} of {sum(visits.values()):,} visits")
+        lines.append(
+            f"{found.best} has {visits[found.best] / sum(visits.values()):.0%} of {sum(visits.values()):,} visits"
+        )
     return lines
 
 

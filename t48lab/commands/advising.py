@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -38,13 +39,13 @@ def converse(board: Board, agent: Agent, explained: Callable[[Board, Agent, Sear
             click.echo(f"\n{explained(board, agent, found)}")
             if found.best is None:
                 click.echo("The game is over. Type another board, or q.")
-            move = _asked(f"move [{found.best or 'none'}]", lambda text: _move(text, board, found.best))
+            move = _asked(f"move [{found.best or 'none'}]", partial(_move, board=board, best=found.best))
             if not isinstance(move, str):
                 board = move
                 continue
             after, reward = board.move(move)
             click.echo(f"{move}, {reward} points:\n\n{after}\n")
-            board = _asked("appeared [by chance]", lambda text: _appeared(text, after, chance))
+            board = _asked("appeared [by chance]", partial(_appeared, after=after, chance=chance))
     except _Ended:
         click.echo()
 

@@ -27,7 +27,7 @@ def command(experiment: Path, games: int | None, seed: int | None, workers: int 
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from t48lab.claims import run_claims
+    from t48lab.claims.verdicts import run_claims
     from t48lab.experiment import load_experiment
 
     loaded = load_experiment(experiment, games, seed)

@@ -25,8 +25,19 @@ from t48lab.kernels.packing import afterstate, stuck
 from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U16, P_U64, pointer
 from t48lab.kernels.rng import mix64, next_u64, plus, times
 from t48lab.kernels.signature import (
-    EXTRA, F64, I64, KERNEL, LINES, MOVES, REALS, RULES, SEARCH, SETTINGS, U64, WORDS,
-)  # fmt: skip
+    EXTRA,
+    F64,
+    I64,
+    KERNEL,
+    LINES,
+    MOVES,
+    REALS,
+    RULES,
+    SEARCH,
+    SETTINGS,
+    U64,
+    WORDS,
+)
 
 U, I = np.uint64, np.int64
 ZERO, ONE = U(0), U(1)

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -32,7 +33,8 @@ class Switches(Record):
     name: ClassVar[str] = "a published program"
     layers: int = parameter(4, "layers of player and chance nodes below the root", "layers", ge=1, le=8)
     memo: Literal["none", "values", "evaluations"] = parameter(
-        "none", "keep values by (board, layers left, kind) for one search, or evaluations by board from search to search"
+        "none",
+        "keep values by (board, layers left, kind) for one search, or evaluations by board from search to search",
     )
     capacity: int = parameter(10_000, "evaluations kept, the least recently used goes first", "boards", ge=1)
     ordered: bool = parameter(False, "try the moves with the best evaluated afterstates first")
@@ -43,7 +45,7 @@ class Switches(Record):
 
 @dataclass
 class Counts:
-    """What one search, or several, did; `visits` = nodes reached, `nodes` = those not answered by the memo of values."""
+    """What a search did and found; `visits` = nodes reached, `nodes` = those that the memo of values did not answer."""
 
     visits: int = 0
     nodes: int = 0
@@ -77,7 +79,9 @@ class Published:
         b = Board.parse(board).low
         self.counts, self.values = Counts(visits=1, nodes=1, expanded=1), {}
         beta = math.inf if self.switches.beta is None else self.switches.beta
-        found = [(d, self._node(after, self.switches.layers - 1, False, -math.inf, beta)) for d, after in self._moves(b)]
+        found = [
+            (d, self._node(after, self.switches.layers - 1, False, -math.inf, beta)) for d, after in self._moves(b)
+        ]
         self.counts.values = {DIRECTIONS[d]: value for d, value in found}
         if found:
             self.counts.best = DIRECTIONS[max(found, key=lambda pair: pair[1])[0]]
@@ -160,10 +164,10 @@ def plain_d4(b: int) -> float:
     empty, largest = cells.count(0), max(cells)
     if empty == 0:
         return -1e9
-    violations = sum(a > c > 0 for row in grid for a, c in zip(row, row[1:], strict=False))
+    violations = sum(a > c > 0 for row in grid for a, c in pairwise(row))
     for column in zip(*grid, strict=True):
         tiles = [tile for tile in column if tile]
-        violations += sum(a > c for a, c in zip(tiles, tiles[1:], strict=False))
+        violations += sum(a > c for a, c in pairwise(tiles))
     rough = 0
     for i in range(4):
         for j in range(4):

@@ -100,9 +100,10 @@ def exists(count: int, total: int) -> Word:
     return "fails" if share_interval(count, total)[1] < LEVEL else "undecided"
 
 
-def worst(*words: Word) -> Word:
-    """The verdict on a claim of several parts: all must hold."""
-    return next((word for word in ("fails", "undecided", "untestable") if word in words), "holds")  # type: ignore[return-value]
+def all_of(*words: Word) -> Word:
+    """The verdict on a claim of several parts: it fails with any of them, and holds with all."""
+    order: tuple[Word, ...] = ("fails", "undecided", "untestable")
+    return next((word for word in order if word in words), "holds")
 
 
 def difference_of_shares(one: Found, other: Found) -> Found:

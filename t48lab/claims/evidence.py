@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from t48lab import measures
+from t48lab.claims import measures
+from t48lab.claims.rulings import Found, mean, resampled, share
 from t48lab.errors import T48Error
 from t48lab.results import write_whole
-from t48lab.rulings import Found, mean, resampled, share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,3 +117,15 @@ class Evidence:
             return float(totals[0] / totals[2] / (totals[1] / totals[3]))
 
         return resampled(np.hstack([seconds, moves]), ratio)
+
+
+def node_saving(table: pd.DataFrame, less: str, more: str, column: str = "nodes") -> Found:
+    """The share of nodes that one variant of a program saves beside another, position by position."""
+    wide = table.pivot(index="position", columns="variant", values=column)
+    return mean(1 - (wide[less] / wide[more]).to_numpy(np.float64))
+
+
+def time_ratio(table: pd.DataFrame, one: str, other: str) -> Found:
+    """How many times as long one variant of a program takes as another, over all positions."""
+    rows = table.pivot(index="position", columns="variant", values="seconds")[[one, other]].to_numpy(np.float64)
+    return resampled(rows, lambda r: float(r[:, 0].sum() / r[:, 1].sum()))

@@ -13,11 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from t48lab.agents import MCTS, make_agent
-from t48lab.board import DIRECTIONS, Board
-from t48lab.diagnostics import habits, ranks_of, records
-from t48lab.kernels import layout as at
-from t48lab.programs import load
-from t48lab.published import (
+from t48lab.board import Board
+from t48lab.claims.published import (
     Counts,
     Published,
     Switches,
@@ -28,6 +25,9 @@ from t48lab.published import (
     left_of_lists,
     plain_d4,
 )
+from t48lab.diagnostics import habits, ranks_of, records
+from t48lab.kernels import layout as at
+from t48lab.programs import load
 from t48lab.rules import Rules
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _BLOCK = 6
 
 
 def positions(agent: str, count: int, block: int = 1) -> list[Board]:
-    """`count` positions with a choice from games of an agent, 10 a game spread evenly; `block` in a row from each place."""
+    """`count` positions with a choice of moves, 10 from each game of an agent, in blocks of consecutive ones."""
     per_game = max(1, _A_GAME // block)
     games = -(-count // (per_game * block))
     found: list[Board] = []
@@ -179,7 +179,9 @@ def early_choices(count: int, constants: tuple[float, ...] = (1.41, 1.5, 1.75, 2
     of 50,000, its own best move being the standard.
     """
     judge, rows = MCTS(simulations=50_000, seed=1), []
-    boards = [board for board in positions("system_b_corrected:simulations=100", 20 * count) if board.to_array().sum() < 330]
+    boards = [
+        board for board in positions("system_b_corrected:simulations=100", 20 * count) if board.to_array().sum() < 330
+    ]
     for place, board in enumerate(boards[:count]):
         worth = {name: value for name, value in judge.search(board).values.items() if value is not None}
         row: dict[str, float] = {"position": place}

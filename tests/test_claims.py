@@ -1,0 +1,112 @@
+"""Rulings follow their rules, and every claim gets a verdict, also from few games."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from t48lab import T48Error
+from t48lab.claims import rulings
+from t48lab.claims.evidence import MEASURES, Evidence
+from t48lab.claims.registry import CLAIMS
+from t48lab.claims.rulings import Found
+from t48lab.claims.verdicts import COLUMNS, read_claims, run_claims
+from t48lab.cli import status
+from t48lab.experiment import load_experiment
+
+FOLDER = Path(__file__).parents[1] / "experiments"
+STATED = FOLDER / "claims.csv"
+
+
+def test_every_claim_has_a_rule_and_every_rule_a_claim():
+    stated = read_claims(STATED)
+    assert set(stated["id"]) == set(CLAIMS)
+    assert len(stated) == 41
+
+
+@pytest.mark.parametrize(
+    ("mine", "claimed", "word"),
+    [
+        ((44, 200), (11, 50), "holds"),
+        ((0, 200), (11, 50), "fails"),
+        ((0, 200), (0, 50), "holds"),
+        ((2, 10), (11, 50), "undecided"),
+    ],
+)
+def test_samples_are_compared_by_an_exact_test(mine, claimed, word):
+    assert rulings.like_sample(*mine, *claimed) == word
+
+
+def test_numbers_ranges_orders_and_existence():
+    found = Found(10.0, 9.0, 11.0, 50)
+    assert [rulings.near(found, x) for x in (10, 12, 13, 8.3, 8)] == ["holds", "holds", "fails", "holds", "fails"]
+    assert rulings.near(Found(10.0, np.nan, np.nan, 1), 10) == "undecided"
+    assert [rulings.within(found, *ends) for ends in ((8, 12), (8, 10), (12, 13))] == ["holds", "undecided", "fails"]
+    assert [rulings.above(found, x) for x in (8, 10, 12)] == ["holds", "undecided", "fails"]
+    assert rulings.above(Found(0.0, 0.0, 0.0, 20)) == "fails"
+    assert [rulings.exists(*counts) for counts in ((1, 500), (0, 200), (0, 20))] == ["holds", "fails", "undecided"]
+    assert rulings.all_of("holds", "undecided", "fails") == "fails"
+    assert rulings.all_of("holds", "undecided") == "undecided"
+    assert rulings.all_of("holds", "holds") == "holds"
+
+
+def test_intervals_of_differences_and_associations():
+    gap = rulings.difference_of_shares(rulings.share(60, 100), rulings.share(30, 100))
+    assert gap.value == pytest.approx(0.3)
+    assert 0.16 < gap.low < 0.18 < 0.41 < gap.high < 0.43  # Newcombe 1998 gives 0.166 to 0.422
+    x = np.arange(40.0)
+    assert rulings.association(x, x**3).value == pytest.approx(1.0)
+    assert rulings.association(x, np.zeros(40)).value == 0.0
+    ratio = rulings.resampled(np.column_stack([x + 1, 2 * x + 2]), lambda r: r[:, 1].sum() / r[:, 0].sum())
+    assert (ratio.value, ratio.low, ratio.high) == (2.0, 2.0, 2.0)
+
+
+def test_claims_without_a_rule_and_files_without_claims_are_refused(tmp_path):
+    path = tmp_path / "claims.csv"
+    path.write_text("id,quantity,value\nZ9,x,1\n")
+    with pytest.raises(T48Error, match="no rule for claim 'Z9'"):
+        read_claims(path)
+    path.write_text("id,value\nA1,1\n")
+    with pytest.raises(T48Error, match="no column 'quantity'"):
+        read_claims(path)
+    with pytest.raises(T48Error, match="cannot read claims"):
+        read_claims(tmp_path / "none.csv")
+
+
+def cheap(tmp_path):
+    """The experiment with a hundredth of the playouts."""
+    text = (FOLDER / "claims.toml").read_text()
+    text = re.sub(r"simulations=(\d+)", lambda found: f"simulations={int(found[1]) // 200}", text)
+    text = re.sub(r'"(system_b\w*)"', r'"\1:simulations=5"', text)
+    text = re.sub(r'"(system_b\w*):(?!simulations)', r'"\1:simulations=5,', text)
+    path = tmp_path / "claims.toml"
+    path.write_text(text)
+    (tmp_path / "claims.csv").write_text(STATED.read_text())
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_every_claim_gets_a_verdict_and_nothing_is_done_twice(tmp_path, monkeypatch, capsys):
+    path, out = cheap(tmp_path), tmp_path / "out"
+    verdicts = run_claims(load_experiment(path, games=3), tmp_path / "claims.csv", out, most=3)
+    assert list(verdicts.columns) == COLUMNS
+    assert set(verdicts["verdict"]) <= {"holds", "fails", "undecided", "untestable"}
+    assert (verdicts["n"] > 0).all()
+    assert verdicts["reason"].str.len().min() > 20
+    assert not verdicts["reason"].str.contains("np.float|nan", regex=True).any()
+    measured = {file.name for file in (out / "measures").iterdir()}
+    assert measured == {f"{name}-3.csv" for name in MEASURES}
+    monkeypatch.setattr("t48lab.claims.evidence.MEASURES", dict.fromkeys(MEASURES, (3, None)))
+    assert status(["claims", str(path), "--games", "3", "--out", str(out)]) == 0
+    assert "verdicts.csv" in capsys.readouterr().out
+    again = pd.read_csv(out / "verdicts.csv")
+    assert again["ours"].tolist() == verdicts["ours"].tolist()
+
+
+def test_missing_games_are_named(tmp_path):
+    evidence = Evidence(pd.DataFrame({"agent": [], "game": []}), tmp_path)
+    with pytest.raises(T48Error, match="no games of 'D' here"):
+        evidence.mean("D")
