@@ -28,7 +28,6 @@ setup: $(READY) ## the environment in .venv, nothing else
 
 compare: $(READY) ## play the quick comparison and report it with intervals
 	$(BIN)/t48lab run experiments/quick.toml
-	$(BIN)/t48lab report results/quick
 
 test: $(READY) ## the test suite, on WORKERS processes
 	$(PYTEST) -n $(WORKERS) -m "not faults"

@@ -23,7 +23,8 @@ def manifest_sheet(results: str | Path | None = None, **live: object) -> Sheet:
         facts["games each"] = " to ".join(f"{count:,}" for count in dict.fromkeys([counts[0], counts[-1]]))
         facts |= {name: stored.get(name) for name in ("seeds", "started", "finished", "commit", "versions", "machine")}
         sections.append((f"stored, results/{Path(results).resolve().name}", _rows(facts)))
-    return Sheet("Manifest", ["fact", "value"], sections, "The same seeds, commit and versions give the same games.")
+    note = "The same seeds, commit and versions give the same games."
+    return Sheet("Manifest", ["fact", "value"], sections, note, words=True)
 
 
 def _rows(facts: Mapping[str, object]) -> list[list[str]]:

@@ -8,7 +8,8 @@ those of Okabe and Ito (2008), which colour-blind readers can tell apart.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -65,12 +66,24 @@ OTHER = "#000000"
 Draw = TypeVar("Draw", bound=Callable[..., "Axes"])
 
 
+@contextmanager
+def _style() -> Iterator[None]:
+    """A context with the style; only its own settings are put back, for a first figure also chooses the backend."""
+    settings = cast(Any, mpl.rcParams)
+    before = {name: settings[name] for name in STYLE}
+    settings.update(STYLE)
+    try:
+        yield
+    finally:
+        settings.update(before)
+
+
 def styled(draw: Draw) -> Draw:
     """The same function, drawing in the style and leaving matplotlib's settings as they were."""
 
     @wraps(draw)
     def wrapper(*args: Any, **kwargs: Any) -> Axes:
-        with mpl.rc_context(cast(Any, STYLE)):
+        with _style():
             return draw(*args, **kwargs)
 
     return cast(Draw, wrapper)
@@ -79,7 +92,7 @@ def styled(draw: Draw) -> Draw:
 def save(figure: Figure, target: Any, kind: Literal["png", "svg"]) -> None:
     """Nothing; writes the figure to a path or an open file, the same bytes each time."""
     metadata = {"png": {"Software": None}, "svg": {"Date": None}}[kind]
-    with mpl.rc_context(cast(Any, STYLE)):
+    with _style():
         figure.savefig(target, format=kind, metadata=metadata)
 
 
@@ -233,7 +246,9 @@ def plot_table_sizes(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     for (depth, rows), color in zip(frame.groupby("depth"), ("#0072B2", "#D55E00", "#009E73", "#CC79A7"), strict=False):
         best = rows["moves_per_s"].max()
         memory = rows["memory_mib"].to_numpy(float)
-        ax.fill_between(memory, rows["moves_low"] / best, rows["moves_high"] / best, color=color, alpha=0.2, linewidth=0)
+        ax.fill_between(
+            memory, rows["moves_low"] / best, rows["moves_high"] / best, color=color, alpha=0.2, linewidth=0
+        )
         label = f"depth {depth}: speed, 1 = {best:,.0f} moves/s"
         ax.plot(memory, rows["moves_per_s"] / best, "o-", color=color, label=label)
         ax.plot(memory, rows["hit_rate"], "s--", color=color, markersize=3.5, label=f"depth {depth}: hits a probe")

@@ -34,6 +34,8 @@ class Sheet:
     header: list[str]
     sections: list[tuple[str, list[list[str]]]]
     note: str
+    words: bool = False
+    """Whether the columns hold words, which are read from the left."""
 
     def rich(self) -> Table:
         """The table for a terminal."""
@@ -61,7 +63,8 @@ class Sheet:
 
     def markdown(self) -> str:
         """The table as GitHub reads it."""
-        lines = [f"**{self.title}**", "", _pipes(self.header), _pipes(["---", *["---:"] * (len(self.header) - 1)])]
+        end = "---" if self.words else "---:"
+        lines = [f"**{self.title}**", "", _pipes(self.header), _pipes(["---", *[end] * (len(self.header) - 1)])]
         for name, rows in self.sections:
             lines += [_pipes([f"*{name}*"] + [""] * (len(self.header) - 1))] if name else []
             lines += [_pipes(row) for row in rows]

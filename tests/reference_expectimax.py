@@ -1,8 +1,8 @@
 """Slow twin of the expectimax search: every spawn and move is tried on lists of rows of ranks."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import log2
-from typing import Callable
 
 from reference_minimax import afterstates, spawned
 

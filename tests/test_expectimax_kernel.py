@@ -2,7 +2,6 @@
 
 import csv
 import functools
-import time
 from pathlib import Path
 
 import numpy as np

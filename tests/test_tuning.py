@@ -415,3 +415,10 @@ def test_six_processes_open_one_new_study(tmp_path):
     assert any("Winner" in output for output in outputs)
     assert len({trial.user_attrs[WORKER]["process"] for trial in done}) > 1
     assert sum(trial.params == plan.starts[0] for trial in done) == 1  # the baseline is tried once
+
+
+@pytest.mark.compiled
+def test_a_study_ends_when_its_time_is_over(tmp_path):
+    lines = tune(small(minutes=1e-9), tmp_path)
+    assert lines == ["Study small has 0 of 8 trials; the worker that finished the last one confirms."]
+    assert pd.read_parquet(tmp_path / "trials.parquet").empty

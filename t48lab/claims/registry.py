@@ -37,6 +37,8 @@ def claim_ahead(name: str, first: str, second: str, words: str = "", others: tup
 
 def percent(found: Found) -> str:
     """A share with its interval."""
+    if not found.n:
+        return "(of no case)"
     return f"{found.value:.1%} ({found.low:.1%} to {found.high:.1%})"
 
 

@@ -297,7 +297,9 @@ def prepare(settings, reals, rules, extra, w, i, f):
     i[LEAF_STATE], i[USE_TABLE] = settings[layout.LEAF_STATE], settings[layout.USE_TABLE]
     i[FOURS], i[FULL_IS_LEAF] = settings[layout.FOURS], settings[layout.FULL_IS_LEAF]
     w[TABLE_SHIFT] = U(64) - trailing_zeros(U(settings[layout.CAPACITY]))
-    f[FOUR_P] = round(np.float64(rules[layout.FOUR]) / 4.294967296) / 1e9  # a threshold of 32 bits back to nine decimals
+    f[FOUR_P] = (
+        round(np.float64(rules[layout.FOUR]) / 4.294967296) / 1e9
+    )  # a threshold of 32 bits back to nine decimals
     f[FLOOR] = np.float64(extra[layout.LOST]) if extra[layout.BLOCKS + layout.FLOORED] else ILLEGAL
     if reals[layout.CUTOFF] > 0.0:
         for count in range(1, 17):
