@@ -91,7 +91,7 @@ _QUANTILES = {"low": 0.0, "quarter": 0.25, "median": 0.5, "three_quarters": 0.75
 
 def _spread(free: Free, found: pd.Series[Any]) -> dict[str, Any]:
     if free.choices:
-        counts = found.map(repr).value_counts()
+        counts = found.value_counts()
         return {"common": counts.index[0], "share": counts.iloc[0] / len(found)} if len(counts) else {}
     numbers = found.to_numpy(float)
     if not len(numbers):
@@ -130,10 +130,10 @@ def sensitivity(
     options, objective = plan.sensitivity, plan.objectives[0]
     games = play_stage(plan, AROUND, named, options.games, options.seed, folder, workers, progress)
     means = {key: mean_of(values(part, objective), objective) for key, part in games.groupby("agent_key")}
-    rows = []
+    rows, shown = [], {free.name: free.shown for free in plan.space}
     for (name, value), agent in points.items():
         mean, (low, high) = means[agent.key()]
-        row = {"parameter": name, "value": value, "own": agent == winner, "games": options.games}
+        row = {"parameter": name, "value": shown[name](value), "own": agent == winner, "games": options.games}
         rows.append(row | {"objective": objective, "mean": mean, "low": low, "high": high})
     return pd.DataFrame(rows)
 

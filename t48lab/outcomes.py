@@ -103,10 +103,11 @@ def trials_frame(plan: Plan, study: Study) -> pd.DataFrame:
         figures = {name: trial.user_attrs[FIGURES][name] for name in _FIGURES}
         times = {"started": trial.datetime_start, "finished": trial.datetime_complete}
         own = {"start": trial.params in plan.starts, "retries": trial.user_attrs.get(RETRIES, 0)}
-        rows.append({"trial": trial.number} | trial.params | figures | own | times)
+        point = {free.name: free.shown(trial.params[free.name]) for free in plan.space}
+        rows.append({"trial": trial.number} | point | figures | own | times)
     columns = ["trial", *(free.name for free in plan.space), *_FIGURES, "start", "retries", "started", "finished"]
     kinds = dict.fromkeys(_FIGURES, "float64") | _KINDS
-    kinds |= {free.name: "int64" if free.whole else "float64" for free in plan.space if not free.choices}
+    kinds |= {free.name: "str" if free.choices else "int64" if free.whole else "float64" for free in plan.space}
     frame = pd.DataFrame(rows, columns=columns).astype(kinds)
     frame["best"] = frame["mean"].where(~frame["pruned"]).cummax().ffill()
     return frame

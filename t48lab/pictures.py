@@ -60,7 +60,7 @@ def decision(board: Board | str, found: SearchResult, head: str = "", cell: int 
     parts.append(f'<g transform="translate({_MARGIN} {_MARGIN + top})">{board.svg(cell)}</g>')
     parts += _panel(found, x, _MARGIN + top)
     label = f"{found.best or 'no legal move'} on {board.hex}"
-    wide = max(x + _PANEL, 7.6 * len(head)) + _MARGIN
+    wide = max(x + _PANEL, 9 * len(head)) + _MARGIN
     return _page(wide, 2 * _MARGIN + top + max(height, 9 * _LINE + 20), parts, label)
 
 

@@ -232,7 +232,7 @@ def plot_correlations(
     ax.grid(visible=False)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8)
     bar.set_label(f"{method.capitalize()} correlation of scores on the same seed")
-    ax.set_title(f"Dot: 95% interval without 0; {_games(frame['games'])}")
+    ax.set_title(f"Dot: 95% interval without 0\n{_games(frame['games'])}")
     return ax
 
 

@@ -55,6 +55,12 @@ class Free(BaseModel):
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return number and self.low <= value <= self.high
 
+    def shown(self, value: Any) -> Any:
+        """A value for tables: numbers as they are, choices as words, `none` for no value."""
+        if not self.choices:
+            return value
+        return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
     def plain(self) -> dict[str, Any]:
         """The range or the choices as plain data."""
         if self.choices:

@@ -117,24 +117,19 @@ def plot_map(
 
 def _places(ax: Axes, axis: Literal["x", "y"], values: pd.Series[Any], log: bool) -> np.ndarray[Any, Any]:
     """Where values lie on an axis, which is logarithmic, linear, or has a tick a choice."""
-    numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
     lines = getattr(ax, f"{axis}axis")
-    if numeric:
+    if pd.api.types.is_numeric_dtype(values):
         numbers: np.ndarray[Any, Any] = values.to_numpy(float)
         if log:
             log_points(ax, axis, numbers)
         else:
             lines.set_major_formatter(FuncFormatter(short_points))
         return numbers
-    names = sorted(set(values.map(_name)))
+    names = sorted(set(values), key=lambda name: (not name.isdigit(), int(name) if name.isdigit() else 0, name))
     lines.set_ticks(range(len(names)), names)
     jitter = 0.25 * (2 * (np.arange(len(values)) * 0.618034 % 1) - 1)
-    places: np.ndarray[Any, Any] = np.array([names.index(_name(value)) for value in values]) + jitter
+    places: np.ndarray[Any, Any] = np.array([names.index(value) for value in values]) + jitter
     return places
-
-
-def _name(value: Any) -> str:
-    return "none" if value is None or value != value else str(value)
 
 
 @styled
@@ -157,8 +152,8 @@ def plot_sensitivity(
 
 def _levels(ax: Axes, values: pd.Series[Any], log: bool) -> np.ndarray[Any, Any]:
     numbers = pd.to_numeric(values, errors="coerce")
-    if numbers.isna().any() or any(isinstance(value, bool) for value in values):
-        ax.set_xticks(range(len(values)), [_name(value) for value in values])
+    if numbers.isna().any():
+        ax.set_xticks(range(len(values)), list(values))
         return np.arange(len(values), dtype=float)
     return _places(ax, "x", numbers, log)
 

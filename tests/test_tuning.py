@@ -293,6 +293,21 @@ def test_the_trials_table(straight):
     assert frame["best"].iloc[-1] == straight.best_value
 
 
+@pytest.mark.compiled
+def test_choices_are_words_in_tables(tmp_path):
+    free = {"rollout_limit": [3, 20, "none"], "reuse": True, "rollout": ["merge", "uniform"]}
+    plan = small(
+        trials=6, games=2, agent="mcts:simulations=5", free=free, pruner="none", sensitivity={"points": 2, "games": 2}
+    )
+    tune(plan, tmp_path)
+    frame = pd.read_parquet(tmp_path / "trials.parquet")
+    assert set(frame["rollout_limit"]) <= {"3", "20", "none"}
+    assert set(frame["reuse"]) <= {"true", "false"}
+    assert frame["rollout_limit"].iloc[0] == "none"  # as the agent has it
+    curves = pd.read_csv(tmp_path / "sensitivity.csv", keep_default_na=False)
+    assert list(curves.loc[curves["parameter"] == "rollout_limit", "value"]) == ["3", "20", "none"]
+
+
 def test_a_line_that_a_kill_cut_short_is_taken_off(tmp_path):
     path = tmp_path / "journal.log"
     plan = small()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -106,7 +107,19 @@ def execute(path: Path, quick: bool, keep: bool) -> Any:
         stand_still(book)
         book.metadata["t48lab"] = {"seconds": round(monotonic() - start)}
         files.write(book, path)
+        keep_picture(book, path.parent / "pictures" / path.stem)
     return book
+
+
+def keep_picture(book: Any, stem: Path) -> None:
+    """Nothing; the notebook's first figure, or its first picture, is in a file for the index to show."""
+    for kind, ending in (("image/png", ".png"), ("image/svg+xml", ".svg")):
+        for data in (output.get("data", {}) for cell in book.cells for output in cell.get("outputs", [])):
+            if kind in data:
+                stem.parent.mkdir(exist_ok=True)
+                content = b64decode(data[kind]) if ending == ".png" else data[kind].encode()
+                stem.with_suffix(ending).write_bytes(content)
+                return
 
 
 def stand_still(book: Any) -> None:

@@ -24,7 +24,7 @@ def filled(folder, left):
     return filler
 
 
-@pytest.mark.parametrize("left", [0, 8192, 60_000, 300_000])
+@pytest.mark.parametrize("left", [0, 60_000, 300_000])
 def test_a_full_disk_ends_a_run_in_one_line_and_room_lets_it_go_on(small_disk, tmp_path, whole, left):
     disk, file = small_disk("16m"), write(tmp_path)
     filler = filled(disk, left)
@@ -65,7 +65,7 @@ def test_a_read_only_folder_is_read_and_not_written(small_disk, tmp_path):
         ["tune", write(tmp_path, SMALL, "small.toml"), "--out", disk / "study"],
     ):
         line = refused(*arguments)
-        assert "read-only file system" in line
+        assert "read-only file system" in line.lower()
         assert str(disk) in line
     pd.testing.assert_frame_equal(stored(disk / "out"), before)
     remount(disk, "rw")
