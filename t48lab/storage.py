@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 JOURNAL = "journal.log"
 _PAUSES = (0.5, 1.0, 2.0, 4.0)
+_LASTING = {0, 1, 2, 3, 6}
+"""Optuna's codes of what must survive a power failure: studies, and the end of a trial, its last line."""
 _DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
 Answer = TypeVar("Answer")
@@ -90,7 +92,8 @@ class Journal(JournalFileBackend):
                 file.truncate()
                 file.write(data)
                 file.flush()
-                os.fsync(file.fileno())
+                if any(log["op_code"] in _LASTING for log in logs):
+                    os.fsync(file.fileno())
         except OSError as error:
             reason = (error.strerror or "unknown reason").lower()
             raise T48Error(f"cannot write {self._path}: {reason}; what was stored before is kept") from None

@@ -45,6 +45,13 @@ def known(study):
     return [(t.params, t.values, t.user_attrs[FIGURES]["n"], t.intermediate_values) for t in finished(study)]
 
 
+@pytest.fixture(autouse=True)
+def _no_figures(request, monkeypatch):
+    """Drawing takes longer than playing here; one test draws."""
+    if "figures" not in request.node.name:
+        monkeypatch.setattr("t48lab.outcomes.write_figures", lambda *_: [])
+
+
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory):
     return run(small(trials=12), tmp_path_factory.mktemp("straight"))
@@ -430,6 +437,22 @@ def test_six_processes_open_one_new_study(tmp_path):
     assert any("Winner" in output for output in outputs)
     assert len({trial.user_attrs[WORKER]["process"] for trial in done}) > 1
     assert sum(trial.params == plan.starts[0] for trial in done) == 1  # the baseline is tried once
+
+
+@pytest.mark.compiled
+def test_files_and_figures(tmp_path):
+    tune(small(sensitivity={"points": 3, "games": 4}), tmp_path)
+    files = {path.name for path in tmp_path.iterdir()}
+    assert files >= {"trials.parquet", "confirm.csv", "importances.csv", "spread.csv", "sensitivity.csv"}
+    assert files >= {"best.toml", "manifest.json", "journal.log"}
+    drawn = {path.stem for path in (tmp_path / "figures").glob("*.png")}
+    assert drawn == {"history", "slices", "maps", "spread", "importances", "confirmed", "sensitivity"}
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert manifest["trials"]["finished"] == 8
+    assert manifest["games"]["played"] + manifest["games"]["saved"] == 8 * 12
+    assert set(manifest["seeds"].values()) == {101, 102, 103, 104}
+    assert {"optuna", "numpy", "t48lab"} <= set(manifest["versions"])
+    assert str(tmp_path) not in json.dumps(manifest)
 
 
 @pytest.mark.compiled

@@ -7,6 +7,8 @@ from pathlib import Path
 import faulty
 import pytest
 
+from t48lab.cli import status
+
 
 def pytest_collection_modifyitems(items):
     for item in items:
@@ -24,6 +26,33 @@ def whole(tmp_path_factory):
     begin = time.monotonic()
     faulty.run("run", file, "--out", folder / "whole")
     return faulty.stored(folder / "whole"), time.monotonic() - begin
+
+
+class Tool:
+    """`t48lab` in this process, for faults that need no process of their own."""
+
+    def __init__(self, capsys):
+        self.capsys = capsys
+
+    def run(self, *arguments, code=0):
+        """(stdout, stderr) of a command line that ends with this status."""
+        found = status([str(argument) for argument in arguments])
+        out, err = self.capsys.readouterr()
+        assert found == code, err
+        return out, err
+
+    def refused(self, *arguments):
+        """The one line with which a command line is refused."""
+        _, err = self.run(*arguments, code=2)
+        lines = [line for line in err.splitlines() if line.startswith("t48lab: ")]
+        assert len(lines) == 1, err
+        return lines[0]
+
+
+@pytest.fixture
+def tool(capsys):
+    """`t48lab` in this process: `tool.run(...)` and `tool.refused(...)`."""
+    return Tool(capsys)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import shutil
 import pandas as pd
 import pytest
 from conftest import remount
-from faulty import SEED, assert_part_of, leftovers, refused, run, start, stored, wait_for, write
+from faulty import SEED, assert_part_of, leftovers, start, stored, wait_for, write
 from results_frames import made_up
 from study_files import SMALL
 
@@ -25,36 +25,36 @@ def filled(folder, left):
 
 
 @pytest.mark.parametrize("left", [0, 60_000, 300_000])
-def test_a_full_disk_ends_a_run_in_one_line_and_room_lets_it_go_on(small_disk, tmp_path, whole, left):
+def test_a_full_disk_ends_a_run_in_one_line_and_room_lets_it_go_on(small_disk, tmp_path, whole, left, tool):
     disk, file = small_disk("16m"), write(tmp_path)
     filler = filled(disk, left)
-    line = refused("run", file, "--out", disk / "out")
+    line = tool.refused("run", file, "--out", disk / "out")
     assert "no space left on device" in line
     assert KEPT in line
     if (disk / "out" / "games").exists():
         assert_part_of(stored(disk / "out"), whole[0])
         assert leftovers(disk / "out") == []
     filler.unlink()
-    run("run", file, "--out", disk / "out")
+    tool.run("run", file, "--out", disk / "out")
     pd.testing.assert_frame_equal(stored(disk / "out"), whole[0])
 
 
 @pytest.mark.parametrize("left", [0, 20_000])
-def test_a_full_disk_ends_a_study_in_one_line_and_room_lets_it_go_on(small_disk, tmp_path, left):
+def test_a_full_disk_ends_a_study_in_one_line_and_room_lets_it_go_on(small_disk, tmp_path, left, tool):
     disk, file = small_disk("16m"), write(tmp_path, SMALL, "small.toml")
     filler = filled(disk, left)
-    assert "no space left on device" in refused("tune", file, "--out", disk / "out")
+    assert "no space left on device" in tool.refused("tune", file, "--out", disk / "out")
     filler.unlink()
-    run("tune", file, "--out", disk / "out")
+    tool.run("tune", file, "--out", disk / "out")
     assert (disk / "out" / "best.toml").exists()
 
 
-def test_a_read_only_folder_is_read_and_not_written(small_disk, tmp_path):
+def test_a_read_only_folder_is_read_and_not_written(small_disk, tmp_path, tool):
     disk, file = small_disk("16m"), write(tmp_path)
-    run("run", file, "--games", "5", "--out", disk / "out")
+    tool.run("run", file, "--games", "5", "--out", disk / "out")
     before = stored(disk / "out")
     remount(disk, "ro")
-    out, _ = run("verify", disk / "out")
+    out, _ = tool.run("verify", disk / "out")
     assert out.startswith("verified: 15 games of 3 agents are intact")
     for arguments in (
         ["run", file, "--games", "5", "--out", disk / "out"],
@@ -64,16 +64,16 @@ def test_a_read_only_folder_is_read_and_not_written(small_disk, tmp_path):
         ["duel", "random", "greedy", "--out", disk / "duel"],
         ["tune", write(tmp_path, SMALL, "small.toml"), "--out", disk / "study"],
     ):
-        line = refused(*arguments)
+        line = tool.refused(*arguments)
         assert "read-only file system" in line.lower()
         assert str(disk) in line
     pd.testing.assert_frame_equal(stored(disk / "out"), before)
     remount(disk, "rw")
-    run("run", file, "--games", "9", "--out", disk / "out")
+    tool.run("run", file, "--games", "9", "--out", disk / "out")
     assert len(stored(disk / "out")) == 27
 
 
-def test_a_disk_that_becomes_read_only_in_the_middle(small_disk, tmp_path, whole):
+def test_a_disk_that_becomes_read_only_in_the_middle(small_disk, tmp_path, whole, tool):
     disk, file = small_disk("16m"), write(tmp_path)
     process = start("run", file, "--out", disk / "out")
     wait_for(lambda: len(list((disk / "out" / "games").glob("*.parquet"))) > 1, process)
@@ -88,7 +88,7 @@ def test_a_disk_that_becomes_read_only_in_the_middle(small_disk, tmp_path, whole
     assert "read-only file system" in err.splitlines()[-1]
     assert_part_of(stored(disk / "out"), whole[0])
     remount(disk, "rw")
-    run("run", file, "--out", disk / "out")
+    tool.run("run", file, "--out", disk / "out")
     pd.testing.assert_frame_equal(stored(disk / "out"), whole[0])
 
 
@@ -98,75 +98,75 @@ def cuts(data, draw):
     return (data[:place], data[:place] + bytes(len(data) - place), b"")
 
 
-def test_half_written_games_are_named_and_can_be_played_again(tmp_path):
+def test_half_written_games_are_named_and_can_be_played_again(tmp_path, tool):
     file, draw, out = write(tmp_path), random.Random(SEED), tmp_path / "out"
-    run("run", file, "--games", "6", "--out", out)
+    tool.run("run", file, "--games", "6", "--out", out)
     before = stored(out)
     part = next((out / "games").glob("*.parquet"))
     data = part.read_bytes()
     for cut in cuts(data, draw):
         part.write_bytes(cut)
         for command in (["run", file, "--games", "6", "--out", out], ["report", out], ["verify", out]):
-            line = refused(*command)
+            line = tool.refused(*command)
             assert f"{part} is damaged" in line
             assert "delete it to play its games again" in line
         assert part.read_bytes() == cut
     part.unlink()
-    run("run", file, "--games", "6", "--out", out)
+    tool.run("run", file, "--games", "6", "--out", out)
     pd.testing.assert_frame_equal(stored(out), before)
 
 
-def test_half_written_files_beside_the_games_are_named_or_written_again(tmp_path):
+def test_half_written_files_beside_the_games_are_named_or_written_again(tmp_path, tool):
     file, draw, out = write(tmp_path), random.Random(SEED), tmp_path / "out"
-    run("run", file, "--games", "6", "--out", out)
+    tool.run("run", file, "--games", "6", "--out", out)
     before = stored(out)
     again = ["run", file, "--games", "6", "--out", out]
     for name in ("summary.csv", "pairs.csv", "report.md", "correlations.csv"):
         data = (out / name).read_bytes()
         for cut in cuts(data, draw):
             (out / name).write_bytes(cut)
-            run(*again)
+            tool.run(*again)
             assert (out / name).read_bytes() == data
     manifest = out / "manifest.json"
     data = manifest.read_bytes()
     for cut in (data[:10], b"\0" * len(data), b""):
         manifest.write_bytes(cut)
-        line = refused(*again)
+        line = tool.refused(*again)
         assert f"{manifest} cannot be read" in line
         assert "restore it" in line
     manifest.write_bytes(data)
     (out / "games" / ".part-0.parquet.1.tmp").write_bytes(b"PAR1")
-    run(*again)
+    tool.run(*again)
     assert leftovers(out) == []
     pd.testing.assert_frame_equal(stored(out), before)
 
 
-def test_a_half_written_journal_goes_on(tmp_path):
+def test_a_half_written_journal_goes_on(tmp_path, tool):
     file, draw = write(tmp_path, SMALL, "small.toml"), random.Random(SEED)
-    run("tune", file, "--trials", "4", "--out", tmp_path / "whole")
+    tool.run("tune", file, "--trials", "4", "--out", tmp_path / "whole")
     data = (tmp_path / "whole" / "journal.log").read_bytes()
     ends = [draw.randrange(len(data) // 2, len(data)) for _ in range(2)] + [1]
     for number, end in enumerate(ends):
         out = tmp_path / str(number)
         out.mkdir()
         (out / "journal.log").write_bytes(data[:end])
-        run("tune", file, "--trials", "4", "--out", out)
+        tool.run("tune", file, "--trials", "4", "--out", out)
         assert (out / "best.toml").exists()
 
 
-def test_foreign_and_swapped_parts_are_refused(tmp_path):
+def test_foreign_and_swapped_parts_are_refused(tmp_path, tool):
     file, out = write(tmp_path), tmp_path / "out"
-    run("run", file, "--games", "6", "--out", out)
+    tool.run("run", file, "--games", "6", "--out", out)
     foreign = out / "games" / "other.parquet"
     made_up(3).to_parquet(foreign)
     for command in (["run", file, "--games", "6", "--out", out], ["report", out], ["verify", out]):
-        assert f"{foreign} was not written by t48lab, remove it" in refused(*command)
+        assert f"{foreign} was not written by t48lab, remove it" in tool.refused(*command)
     foreign.unlink()
     other = tmp_path / "other"
-    run("run", write(tmp_path, '[agents]\n"x" = "priority"\ngames = 4', "other.toml"), "--games", "4", "--out", other)
+    tool.run("run", write(tmp_path, '[agents]\n"x" = "priority"\ngames = 4', "other.toml"), "--games", "4", "--out", other)
     part = next((other / "games").glob("*.parquet"))
     shutil.copy(part, out / "games" / part.name)
     assert "x" in set(stored(out)["agent"])
-    assert "manifest.json does not know agent_key" in refused("verify", out)
+    assert "manifest.json does not know agent_key" in tool.refused("verify", out)
     with pytest.raises(T48Error, match="holds games"):
         Store(out).check("killed", {})
