@@ -110,7 +110,10 @@ def _workers_of(executor: Executor | None) -> int:
 
 
 class _Work:
-    """The games still to be handed out, cut into tasks of about half a second or a single game, longer with many workers."""
+    """The games still to be handed out, cut into tasks of about half a second or a single game.
+
+    With many workers the tasks are longer.
+    """
 
     def __init__(self, whole: Task, skip: Collection[int], workers: int) -> None:
         self.whole, self.workers, self.size = whole, workers, 1

@@ -173,8 +173,8 @@ def _decided(test: SequentialTest, experiment: Experiment, games: pd.DataFrame) 
         verdict = test.decide(won, lost, n - won - lost)
         if verdict:
             counted = pd.concat([first[:n], second[:n]], ignore_index=True)
-            labels = [entry.label for entry in experiment.entries]
-            return Duel(*labels, verdict, test, counted, won, lost, n - won - lost)
+            one, other = (entry.label for entry in experiment.entries)
+            return Duel(one, other, verdict, test, counted, won, lost, n - won - lost)
     return None
 
 
@@ -185,7 +185,7 @@ def with_seconds(agent: Agent | str, seconds: float) -> Agent:
         raise T48Error(f"{agent.name} takes no time limit, so it cannot be given equal time; leave --equal-time out")
     fields = type(agent).model_fields
     kept = {name: getattr(agent, name) for name in fields if name not in _BUDGETS}
-    return type(agent)(**kept, seconds=seconds)
+    return type(agent)(**kept | {"seconds": seconds})
 
 
 def equal_time(

@@ -229,7 +229,8 @@ def table_sizes(games: pd.DataFrame) -> pd.DataFrame:
         agent = make_agent(str(spec))
         if hasattr(agent, "table_bits") and group["probes"].sum() > 0:
             low, middle, high = np.quantile(group["moves"] / group["seconds"], [0.25, 0.5, 0.75])
-            found = {"depth": agent.depth, "table_bits": agent.table_bits, "memory_mib": 2.0 ** (agent.table_bits - 16)}
+            depth, bits = (getattr(agent, name) for name in ("depth", "table_bits"))
+            found = {"depth": depth, "table_bits": bits, "memory_mib": 2.0 ** (bits - 16)}
             speed = {"games": len(group), "moves_per_s": middle, "moves_low": low, "moves_high": high}
             rows.append(found | speed | {"hit_rate": group["hits"].sum() / group["probes"].sum()})
     columns = ["depth", "table_bits", "memory_mib", "games", "moves_per_s", "moves_low", "moves_high", "hit_rate"]

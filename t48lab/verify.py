@@ -7,7 +7,7 @@ whether the agent plays that very game again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,7 +107,10 @@ def _check_row(row: dict[Any, Any]) -> None:
 
 def _check_tables(store: Store, frame: pd.DataFrame) -> Iterator[str]:
     """The names of the tables that are there and follow from the games; raises T48Error for one that does not."""
-    compute = {"summary": lambda _: summary(frame), "pairs": lambda stored: pairs(frame, stored["baseline"].iloc[0])}
+    compute: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+        "summary": lambda _: summary(frame),
+        "pairs": lambda stored: pairs(frame, stored["baseline"].iloc[0]),
+    }
     for name, table in compute.items():
         stored = store.read_table(name)
         if stored is not None and len(stored):

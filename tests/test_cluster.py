@@ -171,8 +171,9 @@ def test_a_worker_with_another_t48lab_is_refused(dask, monkeypatch):
 
 
 def test_a_scheduler_without_workers_is_told(dask):
-    with pytest.raises(T48Error, match=r"has no workers, start some: dask worker tcp"), cluster.connected(
-        dask.address, patience=1
+    with (
+        pytest.raises(T48Error, match=r"has no workers, start some: dask worker tcp"),
+        cluster.connected(dask.address, patience=1),
     ):
         pass
 

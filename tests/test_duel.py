@@ -145,7 +145,16 @@ def test_the_command_prints_verdict_table_and_rates(capsys):
 @pytest.mark.compiled
 def test_ctrl_c_keeps_the_games(tmp_path):
     folder = tmp_path / "duel"
-    command = [sys.executable, "-m", "t48lab", "duel", "mcts:simulations=40", "mcts:simulations=41", "--out", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "t48lab",
+        "duel",
+        "mcts:simulations=40",
+        "mcts:simulations=41",
+        "--out",
+        str(folder),
+    ]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     while not list(folder.glob("games/*.parquet")):
         assert process.poll() is None

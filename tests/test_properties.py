@@ -169,7 +169,11 @@ def test_json_files(tmp_path, text):
     only_our_error(GameRecord.load, folder / "manifest.json")
 
 
-@given(st.lists(mutated([*BOARDS, *SPECS, "advise", "verify", "--agent", "--json", "play", "--seed", "9", "-h"]), max_size=4))
+@given(
+    st.lists(
+        mutated([*BOARDS, *SPECS, "advise", "verify", "--agent", "--json", "play", "--seed", "9", "-h"]), max_size=4
+    )
+)
 def test_command_lines(tmp_path, arguments):
     assume(not any(a in ("run", "tune", "bench", "notebooks", "claims", "diagnose", "duel") for a in arguments[:1]))
     assert status(["advise", *arguments, "--agent", "greedy"]) in (0, 2)

@@ -111,7 +111,7 @@ def test_parameters_that_make_another_key_are_named(folder):
     manifest = json.loads(path.read_text())
     manifest["agents"]["greedy"]["parameters"]["evaluator"]["lost"] = 1.0
     path.write_text(json.dumps(manifest))
-    with pytest.raises(T48Error, match="greedy: the parameters in manifest.json do not make agent_key"):
+    with pytest.raises(T48Error, match=r"greedy: the parameters in manifest\.json do not make agent_key"):
         verify(folder)
     manifest["agents"]["greedy"]["parameters"] = {"name": "gready"}
     path.write_text(json.dumps(manifest))
@@ -121,7 +121,7 @@ def test_parameters_that_make_another_key_are_named(folder):
     path.write_text(json.dumps(manifest))
     for name in ("summary", "pairs"):
         (folder / f"{name}.csv").unlink()
-    with pytest.raises(T48Error, match="manifest.json does not know agent_key"):
+    with pytest.raises(T48Error, match=r"manifest\.json does not know agent_key"):
         verify(folder)
 
 
@@ -173,7 +173,9 @@ PICKLERS = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "mar
 @pytest.mark.parametrize("path", sorted((ROOT / "t48lab").rglob("*.py")), ids=lambda path: path.stem)
 def test_nothing_on_disk_is_ever_unpickled(path):
     tree = ast.parse(path.read_text())
-    names = {alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names = {
+        alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+    }
     names |= {node.module.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
     assert not names & PICKLERS
     used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
@@ -186,7 +188,9 @@ def test_results_are_data_files(folder):
     kinds = {path.suffix for path in folder.rglob("*") if path.is_file() and path.name != ".lock"}
     assert kinds <= {".parquet", ".csv", ".json", ".md", ".tex", ".png", ".svg"}
     for path in folder.rglob("*.parquet"):
-        assert not [f for f in pq.read_schema(path) if not (pa.types.is_primitive(f.type) or pa.types.is_string(f.type))]
+        assert not [
+            f for f in pq.read_schema(path) if not (pa.types.is_primitive(f.type) or pa.types.is_string(f.type))
+        ]
 
 
 @pytest.mark.parametrize(

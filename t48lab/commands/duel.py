@@ -43,9 +43,9 @@ def command(
 
     if ms is not None and not equal_time:
         raise T48Error("--ms is the time of --equal-time, give both or neither")
-    players = duel.equal_time(first, second, seed, ms) if equal_time else (first, second)
+    one, other = duel.equal_time(first, second, seed, ms) if equal_time else (first, second)
     try:
-        found = duel.duel(*players, games, seed, workers, out, progress=True)
+        found = duel.duel(one, other, games, seed, workers, out, progress=True)
     except KeyboardInterrupt:
         kept = f"finished games are kept in {out}, the same command goes on from there" if out else "no verdict"
         raise Interrupted(f"interrupted: {kept}") from None

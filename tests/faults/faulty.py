@@ -44,7 +44,9 @@ def environment(**changes):
 
 def start(*arguments, cwd=ROOT, **changes):
     """A process that runs `t48lab` with these arguments, in a group of its own."""
-    code = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from t48lab.cli import main; main()"
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from t48lab.cli import main; main()"
+    )
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         cwd=cwd,
