@@ -43,7 +43,7 @@ class Kernel:
         self.settings[:4], self.settings[at.GENERATION] = range(4), 0x5EED1
         for name, value in settings.items():
             self.settings[getattr(at, name)] = value
-        self.memory, self.out = np.zeros(1 << 15, np.uint64), np.zeros(at.OUT_SIZE)
+        self.memory, self.out = np.zeros(1 << 16, np.uint64), np.zeros(at.OUT_SIZE)
 
     def search(self, board):
         """{direction: value} of the legal moves."""

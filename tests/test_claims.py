@@ -103,7 +103,7 @@ def test_every_claim_gets_a_verdict_and_nothing_is_done_twice(tmp_path, monkeypa
     assert status(["claims", str(path), "--games", "3", "--out", str(out)]) == 0
     assert "verdicts.csv" in capsys.readouterr().out
     again = pd.read_csv(out / "verdicts.csv")
-    assert again["ours"].tolist() == verdicts["ours"].tolist()
+    pd.testing.assert_series_equal(again["ours"], verdicts["ours"])
 
 
 def test_missing_games_are_named(tmp_path):
