@@ -7,6 +7,7 @@ BIN := .venv/bin
 READY := .venv/ready
 PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
+KILLS ?= 100
 # A shim on the PATH may stand for a uv that is not there, so it has to answer.
 UV := $(shell uv --version >/dev/null 2>&1 && echo uv || echo .uv/bin/uv)
 
@@ -32,8 +33,9 @@ compare: $(READY) ## play the quick comparison and report it with intervals
 test: $(READY) ## the test suite, on WORKERS processes
 	$(PYTEST) -n $(WORKERS) -m "not faults"
 
-faults: $(READY) ## tests that kill processes, corrupt files and starve workers
-	$(PYTEST) -m faults
+faults: $(READY) ## kill processes KILLS times, fill disks, damage files, and look at thousands of hostile texts
+	T48LAB_KILLS=$(KILLS) $(PYTEST) -m faults -s
+	T48LAB_EXAMPLES=3000 $(PYTEST) tests/test_properties.py
 
 plain: $(READY) ## the small tests in plain Python, without the JIT
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) -m "not (compiled or slow or faults or cluster or browser)"

@@ -15,6 +15,7 @@ import click
 FOLDER = Path("notebooks")
 _SECONDS_A_CELL = {True: 600, False: 24 * 3600}
 _SWITCH = re.compile(r"^QUICK\s*=\s*(True|False)", flags=re.MULTILINE)
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _KERNELS = "bitboard exact rng gameloop random priority greedy expectimax minimax mcts bestfirst adversary".split()
 
@@ -123,13 +124,15 @@ def keep_picture(book: Any, stem: Path) -> None:
 
 
 def stand_still(book: Any) -> None:
-    """Nothing; outputs keep their pictures and texts but not the live widgets, and no record of when they ran."""
+    """Nothing; outputs keep their pictures and texts but no live widgets, addresses, or record of when they ran."""
     for cell in book.cells:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             if len(data) > 1:
                 data.pop(_WIDGET, None)
+            if isinstance(text := data.get("text/plain"), str):
+                data["text/plain"] = _ADDRESS.sub("", text)
 
 
 def set_quick(book: Any, quick: bool, path: Path) -> None:
