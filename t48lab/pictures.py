@@ -34,7 +34,7 @@ class Picture:
         return Path(path)
 
 
-def boards(captioned: Mapping[str, Board | str], columns: int = 4, cell: int = 44) -> Picture:
+def boards(captioned: Mapping[str, Board | str], columns: int = 4, cell: int = 40) -> Picture:
     """The boards side by side, `columns` in a row, each below its caption; a line break splits a caption."""
     cards = [(caption.split("\n"), Board.parse(board)) for caption, board in captioned.items()]
     lines = max((len(caption) for caption, _ in cards), default=0)

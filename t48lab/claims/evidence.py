@@ -41,6 +41,7 @@ MEASURES: dict[str, tuple[int, Callable[[int], Any]]] = {
     "early": (300, measures.early_choices),
     "mono": (50, lambda n: measures.habit_counts(MONO, n)),
     "largest": (50, lambda n: measures.habit_counts(LARGEST, n)),
+    "depth_three": (20, measures.depth_three_times),
     "crowding": (400, lambda n: measures.crowding(("system_c", "system_d"), n)),
 }
 """Every measurement by name, with its usual number of cases."""

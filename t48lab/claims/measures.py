@@ -132,6 +132,17 @@ def evaluation_memo(count: int) -> pd.DataFrame:
     return _frame(_counted(boards, variants, lambda switches: Published("d_final", switches, evaluate=plain_d4)))
 
 
+def depth_three_times(count: int) -> pd.DataFrame:
+    """Seconds that system E's published search takes in Python: four moves, no spawn after the first, no memo."""
+    rows = []
+    for place, board in enumerate(positions("system_e", count)):
+        program, start = Published("e", Switches(layers=6)), process_time()
+        for name in board.legal_moves:
+            program.search(board.move(name).afterstate)
+        rows.append({"position": place, "seconds": process_time() - start})
+    return _frame(iter(rows))
+
+
 def move_times(count: int) -> pd.DataFrame:
     """Microseconds of a move to the left on bit rows, lists of lists and NumPy arrays: one row a repetition."""
     boards = [board.low for board in positions("system_c", 200)]

@@ -52,7 +52,8 @@ def ceiling_of_minimax(e: Evidence) -> Ruling:
     past = share(int((tiles > 2048).sum()), len(tiles))
     word: Word = "holds" if found.value == 2048 and past.high < 0.2 else "fails"
     reason = f"Median of the largest tiles at depths 1 to 3, and where 95% of them lie; {percent(past)} pass 2048. "
-    return Ruling(found, word, f"{reason}For comparison, {median_tiles(e, 'A, 4 layers')}.")
+    reason += f"Expectimax is no better: {median_tiles(e, 'A, 4 layers')}. "
+    return Ruling(found, word, f"{reason}The other reading: {median_tiles(e, 'A reversed, minimax 3')}.")
 
 
 def _sampled(name: str, label: str, tile: int, count: int, games: int) -> None:

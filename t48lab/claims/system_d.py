@@ -114,4 +114,10 @@ def empty_first(e: Evidence) -> Ruling:
     return Ruling(found, above(found), f"{reason}Weight 2.2 less 2.0: {plain(e.difference('D2, empty 2.2', 'D2'))}.")
 
 
-claim_ahead("D11", "D expectimax", "D minimax", ", same evaluator and depth")
+claim_ahead(
+    "D11",
+    "D expectimax",
+    "D minimax",
+    ", same evaluator and depth",
+    (("C, 4 layers", "C, minimax"), ("A reversed, 5 layers", "A reversed, minimax 3")),
+)
