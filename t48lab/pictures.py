@@ -65,9 +65,10 @@ def decision(board: Board | str, found: SearchResult, head: str = "", cell: int 
 
 
 def costs(found: SearchResult) -> dict[str, float | None]:
-    """How much less than the largest value each move is worth; None where there is no value."""
-    known = [value for value in found.values.values() if value is not None]
-    return {name: None if v is None else max(known) - v for name, v in found.values.items()}
+    """How much less than the largest value each move is worth, rounding noise as 0; None where there is no value."""
+    best = max((value for value in found.values.values() if value is not None), default=0.0)
+    equal = best - 1e-12 * abs(best)
+    return {n: None if v is None else 0.0 if v >= equal else best - v for n, v in found.values.items()}
 
 
 def number(value: float | None) -> str:
