@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from t48lab.games import replay as replay
     from t48lab.outcomes import tune as tune
     from t48lab.ownterms import line_term as line_term
+    from t48lab.parallel import search_together as search_together
     from t48lab.plain import PlainAgent as PlainAgent
     from t48lab.rules import Rules as Rules
     from t48lab.searches import SearchResult as SearchResult
@@ -57,6 +58,7 @@ _NAMES = {
     "studies": "load_study",
     "games": "GameRecord Position play replay",
     "ownterms": "line_term",
+    "parallel": "search_together",
     "plain": "PlainAgent",
     "rules": "Rules",
     "searches": "SearchResult",

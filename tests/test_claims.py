@@ -15,6 +15,7 @@ from t48lab.claims.rulings import Found
 from t48lab.claims.verdicts import COLUMNS, read_claims, run_claims
 from t48lab.cli import status
 from t48lab.experiment import load_experiment
+from t48lab.programs import ENGINE
 
 FOLDER = Path(__file__).parents[1] / "experiments"
 STATED = FOLDER / "claims.csv"
@@ -98,7 +99,7 @@ def test_every_claim_gets_a_verdict_and_nothing_is_done_twice(tmp_path, monkeypa
     assert verdicts["reason"].str.len().min() > 20
     assert not verdicts["reason"].str.contains("np.float|nan", regex=True).any()
     measured = {file.name for file in (out / "measures").iterdir()}
-    assert measured == {f"{name}-3.csv" for name in MEASURES}
+    assert measured == {f"{name}-3-engine-{ENGINE}.csv" for name in MEASURES}
     monkeypatch.setattr("t48lab.claims.evidence.MEASURES", dict.fromkeys(MEASURES, (3, None)))
     assert status(["claims", str(path), "--games", "3", "--out", str(out)]) == 0
     assert "verdicts.csv" in capsys.readouterr().out

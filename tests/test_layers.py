@@ -8,7 +8,7 @@ import pytest
 
 ROOMS = (
     "errors kernels records rules board terms presets tables ownterms evaluators specs programs searches "
-    "spawners systems agents plain progress chunks games diagnostics batch manifest results stats cluster "
+    "spawners systems agents parallel plain progress chunks games diagnostics batch manifest results stats cluster "
     "experiment sequential duel claims verify trees spaces studies storage workers samplers trials tuning "
     "confirm importance plots tuning_plots figures outcomes treeart pictures viewer report essays commands cli"
 ).split()

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from t48lab.claims import measures
 from t48lab.claims.rulings import Found, mean, resampled, share
 from t48lab.errors import T48Error
+from t48lab.programs import ENGINE
 from t48lab.results import write_whole
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Evidence:
 
         usual, make = MEASURES[name]
         count = min(usual, self.most or usual)
-        path = self.folder / "measures" / f"{name}-{count}.csv"
+        path = self.folder / "measures" / f"{name}-{count}-engine-{ENGINE}.csv"
         if not path.exists():
             write_whole(path, make(count).to_csv(index=False, lineterminator="\n").encode())
         return pd.read_csv(path)

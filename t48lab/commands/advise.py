@@ -29,8 +29,9 @@ START = "2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0"
     metavar="FILE",
     help="Draw the part of the decision tree that mattered (.svg), or write it (.json).",
 )
+@click.option("--searches", type=int, default=1, show_default=True, help="Independent searches to merge; mcts only.")
 @click.option("--loop", is_flag=True, help="Go on: accept the advice or play another move, say what appeared.")
-def command(board: str | None, spec: str, as_json: bool, tree: Path | None, loop: bool) -> None:
+def command(board: str | None, spec: str, as_json: bool, tree: Path | None, searches: int, loop: bool) -> None:
     """Advise a move on a board.
 
     BOARD is 16 tile values ("2 0 0 4 / 0 0 ...") or 16 digits of ranks ("1002..."); with --loop it may be left out.
@@ -38,18 +39,19 @@ def command(board: str | None, spec: str, as_json: bool, tree: Path | None, loop
     from t48lab.agents import make_agent
     from t48lab.board import Board
     from t48lab.errors import T48Error
+    from t48lab.parallel import search_together
 
     if board is None and not loop:
         raise click.UsageError("Missing argument 'BOARD'.")
-    if loop and (as_json or tree):
-        raise T48Error("--loop goes without --json and --tree, leave them out")
+    if loop and (as_json or tree or searches != 1):
+        raise T48Error("--loop goes without --json, --tree and --searches, leave them out")
     if tree and tree.suffix not in (".svg", ".json"):
         raise T48Error(f"a tree is an .svg or a .json file, got {tree}")
     position, agent = Board.parse(START if board is None else board), make_agent(spec)
     if loop:
         converse(position, agent, explained)
         return
-    found = agent.search(position)
+    found = search_together(agent, position, searches) if searches != 1 else agent.search(position)
     if tree:
         _write_tree(tree, agent, position)
     if as_json:

@@ -7,7 +7,7 @@ import subprocess
 import pandas as pd
 import pytest
 from conftest import remount
-from faulty import SEED, assert_part_of, leftovers, start, stored, wait_for, write
+from faulty import SEED, assert_part_of, leftovers, run, start, stored, wait_for, write
 from results_frames import made_up
 from study_files import SMALL
 
@@ -142,16 +142,16 @@ def test_half_written_files_beside_the_games_are_named_or_written_again(tmp_path
     pd.testing.assert_frame_equal(stored(out), before)
 
 
-def test_a_half_written_journal_goes_on(tmp_path, tool):
+def test_a_half_written_journal_goes_on(tmp_path):
     file, draw = write(tmp_path, SMALL, "small.toml"), random.Random(SEED)
-    tool.run("tune", file, "--trials", "4", "--out", tmp_path / "whole")
+    run("tune", file, "--trials", "4", "--out", tmp_path / "whole")
     data = (tmp_path / "whole" / "journal.log").read_bytes()
     ends = [draw.randrange(len(data) // 2, len(data)) for _ in range(2)] + [1]
     for number, end in enumerate(ends):
         out = tmp_path / str(number)
         out.mkdir()
         (out / "journal.log").write_bytes(data[:end])
-        tool.run("tune", file, "--trials", "4", "--out", out)
+        run("tune", file, "--trials", "4", "--out", out)
         assert (out / "best.toml").exists()
 
 
