@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -62,4 +63,10 @@ def _without_passwords(kind: type[BaseException], error: BaseException, trace: T
 def main() -> None:
     """Nothing; runs the command line of this process and ends it."""
     sys.excepthook = _without_passwords
-    sys.exit(status(sys.argv[1:]))
+    try:
+        code = status(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))  # a second Ctrl-C waits for nothing
+    sys.exit(code)

@@ -164,7 +164,9 @@ def _entry(label: str, value: Any, default: int, games: int | None) -> Entry:
     try:
         if not label.strip():
             raise T48Error("an agent needs a label that is not empty")
-        table: dict[str, Any] = {"agent": value} if isinstance(value, str) else table_of(value, "an agent's value")
+        if not isinstance(value, (str, dict)):
+            raise T48Error(f'it must be a spec or a table such as {{ agent = "mcts", seed = 1 }}, got {value!r}')
+        table: dict[str, Any] = {"agent": value} if isinstance(value, str) else value
         own = count_of(table.get("games", default), "games")
         group = text_of(table.get("group", ""), "group")
         return Entry(label=label, agent=agent_of(table), games=games or own, group=group)
@@ -218,7 +220,7 @@ def run_experiment(
         store.check(experiment.name, experiment.keys)
         played = store.played()
         tasks = list(_missing(experiment, played))
-        if tasks or not store.manifest():
+        if tasks or not store.manifest().get("finished"):
             _play(experiment, store, tasks, workers, progress, executor)
         frame = store.frame()
         store.write_table("summary", summary(frame))

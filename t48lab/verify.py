@@ -79,8 +79,9 @@ def verify(
         raise T48Error(f"{folder} holds no games, give the folder of an experiment that has been run")
     for row in frame.to_dict("records"):
         _check_row(row)
+    sample = list(_sample(frame, manifest, games, seed))
     tables = tuple(_check_tables(store, frame))
-    replayed = sum(_replay(*case, workers, progress) for case in _sample(frame, manifest, games, seed))
+    replayed = sum(_replay(*case, workers, progress) for case in sample)
     timed = int(frame["timed"].sum())
     return Verified(len(frame), frame["agent_key"].nunique(), replayed, timed, tables)
 

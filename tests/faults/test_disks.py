@@ -165,7 +165,7 @@ def test_foreign_and_swapped_parts_are_refused(tmp_path, tool):
     foreign.unlink()
     other = tmp_path / "other"
     tool.run(
-        "run", write(tmp_path, '[agents]\n"x" = "priority"\ngames = 4', "other.toml"), "--games", "4", "--out", other
+        "run", write(tmp_path, '[agents]\n"x" = "priority"', "other.toml"), "--games", "4", "--out", other
     )
     part = next((other / "games").glob("*.parquet"))
     shutil.copy(part, out / "games" / part.name)

@@ -8,6 +8,7 @@ import pandas as pd
 from faulty import KILLS, SEED, assert_part_of, keys, kill, leftovers, run, start, stored, write
 from study_files import SMALL
 
+from t48lab.results import Store
 from t48lab.verify import verify
 
 
@@ -38,6 +39,7 @@ def finish(file, folder, games):
     pd.testing.assert_frame_equal(stored(folder), games)
     assert verify(folder, games=1).tables == ("summary.csv", "pairs.csv")
     assert leftovers(folder) == []
+    assert Store(folder).manifest()["finished"]
     shutil.rmtree(folder)
 
 
