@@ -10,11 +10,12 @@ from t48lab.board import Board
 
 Tree = dict[str, Any]
 
-_ROOT_CELL, _CELL = 26, 15
+_ROOT_CELL, _CELL = 28, 20
 _PILL, _PILL_HEIGHT = 118, 38
-_GAP, _EDGE, _CHANCE_EDGE, _MARGIN, _HEAD = 16, 46, 132, 20, 34
+_GAP, _EDGE, _CHANCE_EDGE, _MARGIN, _HEAD = 16, 46, 132, 20, 50
 _INK, _FAINT, _BEST, _NEW, _LINE = "#2b2622", "#786f66", "#1b7f4b", "#2f4bbf", "#b8aea2"
 _FONT = "font-family='Helvetica, Arial, sans-serif'"
+_KEY = "green: the best move of a position; framed: the new tile, p its probability"
 _ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←"}
 
 
@@ -47,9 +48,11 @@ def tree_svg(tree: Tree) -> str:
     root = _position(tree, _ROOT_CELL)
     _place(root, _MARGIN, _MARGIN + _HEAD)
     boxes = _all(root)
-    width = max(max(box.x + box.width for box in boxes) + _MARGIN, 2 * _MARGIN + 7.5 * max(len(title), len(notes)))
+    words = max(8.5 * len(title), 6.5 * len(notes), 6.5 * len(_KEY))
+    width = max(max(box.x + box.width for box in boxes) + _MARGIN, 2 * _MARGIN + words)
     height = _HEAD + 2 * _MARGIN + root.span
     parts = [_text(_MARGIN, 24, title, 15, _INK, "700"), _text(_MARGIN, 42, notes, 12, _FAINT)]
+    parts += [_text(_MARGIN, 58, _KEY, 12, _FAINT)]
     parts += [_edge(box, child) for box in boxes for child in box.children]
     parts += [f'<g transform="translate({box.x:g} {box.y - box.height / 2:g})">{box.art}</g>' for box in boxes]
     return (
@@ -108,7 +111,7 @@ def _spawn(tree: Tree) -> _Box:
     if tree["tile"] is None:
         box.label = "any spawn"
     else:
-        box.label = f"{tree['tile']} at {tree['row']},{tree['col']} · p {tree['probability']:.2g}"
+        box.label = f"new {tree['tile']} · p {tree['probability']:.2g}"
     return box
 
 
