@@ -10,6 +10,7 @@ import numpy as np
 
 from t48lab.batch import play_batch
 from t48lab.sequential import VERDICTS, SequentialTest
+from t48lab.stats import share_interval
 
 DEALS = (20, 50, 100, 200, 500, 1000, 2000)
 SIMULATED = (100, 1000)
@@ -85,10 +86,16 @@ def exact_table():
     return "\n".join(lines)
 
 
+def with_interval(share):
+    """A share of the simulated duels with its 95% interval, as text."""
+    low, high = share_interval(round(share * DUELS), DUELS)
+    return f"{share:.1%} ({low:.1%} to {high:.1%})"
+
+
 def simulated_table():
-    """The simulated rates as Markdown."""
+    """The simulated rates as Markdown, with 95% Wilson intervals."""
     lines = [
-        "| most deals | duels | equal agents: a winner | exact | win share | found | exact |",
+        "| most deals | duels | equal agents: a winner (95%) | exact | win share | found (95%) | exact |",
         "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     scores = pool()
@@ -99,8 +106,9 @@ def simulated_table():
         there, _ = shares(test, drawn_duels(scores, share, deals, DUELS))
         exact = test.rates(0.5)
         lines.append(
-            f"| {deals:,} | {DUELS:,} | {null['first'] + null['second']:.1%} | {exact.first + exact.second:.1%} "
-            f"| {share:.1%} | {there['first']:.1%} | {test.rates(share).first:.1%} |"
+            f"| {deals:,} | {DUELS:,} | {with_interval(null['first'] + null['second'])} "
+            f"| {exact.first + exact.second:.1%} | {share:.1%} | {with_interval(there['first'])} "
+            f"| {test.rates(share).first:.1%} |"
         )
     return "\n".join(lines)
 

@@ -229,7 +229,7 @@ def test_tables_need_games_and_columns():
 
 
 def test_tables_hold_plain_numbers():
-    """Case 25: what tables show is never a numpy repr, and text columns are text."""
+    """What tables show is never a numpy repr, and text columns are text."""
     for table in (summary(made_up(4)), pairs(made_up(4), "random"), correlations(made_up(4))):
         assert "np." not in repr(table.to_dict("records")[0]["games"])
         assert "np.float64(" not in table.to_string() + table.to_csv()

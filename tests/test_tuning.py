@@ -18,7 +18,7 @@ from t48lab.batch import play_batch
 from t48lab.errors import T48Error
 from t48lab.evaluators import Evaluator
 from t48lab.outcomes import trials_frame, tune
-from t48lab.samplers import make_sampler
+from t48lab.samplers import make_pruner, make_sampler
 from t48lab.spaces import placed
 from t48lab.storage import Journal, Storage
 from t48lab.studies import make_study
@@ -130,6 +130,13 @@ def test_samplers_name_every_option():
     except ImportError:
         with pytest.raises(T48Error, match="sampler gp needs PyTorch"):
             make_sampler(small(sampler="gp"))
+
+
+def test_pruners_name_every_option():
+    pruner = make_pruner(small().pruner)
+    assert isinstance(pruner, optuna.pruners.WilcoxonPruner)
+    assert (pruner._p_threshold, pruner._n_startup_steps) == (0.2, 4)
+    assert isinstance(make_pruner(small(pruner="none").pruner), optuna.pruners.NopPruner)
 
 
 @pytest.mark.compiled

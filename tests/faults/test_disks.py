@@ -164,9 +164,7 @@ def test_foreign_and_swapped_parts_are_refused(tmp_path, tool):
         assert f"{foreign} was not written by t48lab, remove it" in tool.refused(*command)
     foreign.unlink()
     other = tmp_path / "other"
-    tool.run(
-        "run", write(tmp_path, '[agents]\n"x" = "priority"', "other.toml"), "--games", "4", "--out", other
-    )
+    tool.run("run", write(tmp_path, '[agents]\n"x" = "priority"', "other.toml"), "--games", "4", "--out", other)
     part = next((other / "games").glob("*.parquet"))
     shutil.copy(part, out / "games" / part.name)
     assert "x" in set(stored(out)["agent"])

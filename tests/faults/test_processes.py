@@ -89,6 +89,18 @@ def test_a_clock_that_jumps_takes_no_trial_from_its_worker(jumping, tmp_path):
     assert (out / "best.toml").exists()
 
 
+def test_six_processes_open_one_new_database(tmp_path):
+    import optuna
+
+    file, out, url = write(tmp_path, SMALL, "small.toml"), tmp_path / "out", f"sqlite:///{tmp_path / 'studies.db'}"
+    for process in [start("tune", file, "--storage", url, "--out", out) for _ in range(6)]:
+        ended(process)
+    states = [t.state.name for t in optuna.load_study(study_name="small", storage=url).get_trials()]
+    assert states.count("COMPLETE") == 8
+    assert set(states) <= {"COMPLETE", "FAIL"}
+    assert (out / "best.toml").exists()
+
+
 def test_of_several_runs_at_once_one_plays_and_the_others_say_so(tmp_path, whole):
     file, out = write(tmp_path), tmp_path / "out"
     processes = [start("run", file, "--out", out) for _ in range(4)]
