@@ -48,6 +48,8 @@ _KEYS = (
     "sensitivity agent free baselines"
 ).split()
 _MERGED = ("agent", "free", "baselines", "sampler", "pruner", "confirm", "sensitivity")
+_DEEP = {"agent": 2}
+"""Tables whose own tables are merged as well, down to an evaluator's terms."""
 
 
 class Sampler(Record):
@@ -171,9 +173,18 @@ def _read(path: Path, seen: list[Path]) -> dict[str, Any]:
     below = _read(path.parent / text_of(data.pop("base"), "base"), [*seen, path.resolve()])
     below.pop("name", None)
     merged = {
-        key: below[key] | data[key] for key in _MERGED if all(isinstance(d.get(key), dict) for d in (below, data))
+        key: _over(below[key], data[key], _DEEP.get(key, 0))
+        for key in _MERGED
+        if all(isinstance(d.get(key), dict) for d in (below, data))
     }
     return below | data | merged
+
+
+def _over(below: dict[str, Any], above: dict[str, Any], levels: int) -> dict[str, Any]:
+    """The two tables in one, `above` winning; tables within them likewise, `levels` down."""
+    both = {key: below.get(key) for key, value in above.items() if isinstance(value, dict)} if levels else {}
+    inner = {key: _over(low, above[key], levels - 1) for key, low in both.items() if isinstance(low, dict)}
+    return below | above | inner
 
 
 def make_study(data: Mapping[str, Any], name: str) -> Plan:

@@ -84,6 +84,12 @@ def test_files_build_on_others(tmp_path):
     assert (plan.sampler.kind, plan.sampler.startup) == ("tpe", 2)
     assert list(evaluator_of(plan.agent).terms) == ["empty", "monotonicity"]
     assert [free.name for free in plan.space] == ["monotonicity.weight"]
+    deeper = 'base = "small.toml"\n[agent]\nagent = "expectimax:depth=2"\n[agent.evaluator.terms]\nmerges = 81.0\n'
+    agent = load_study(write(tmp_path, deeper, "deeper.toml")).agent
+    assert (agent.depth, evaluator_of(agent).lost) == (2, evaluator_of(load_study(tmp_path / "small.toml").agent).lost)
+    assert list(evaluator_of(agent).terms) == sorted(
+        ["merges", *evaluator_of(load_study(tmp_path / "small.toml").agent).terms]
+    )
     loop = write(tmp_path, 'base = "loop.toml"', "loop.toml")
     with pytest.raises(T48Error, match="starts from itself"):
         load_study(loop)
