@@ -36,14 +36,14 @@ MEASURES: dict[str, tuple[int, Callable[[int], Any]]] = {
     "legality": (200, measures.legality_counts),
     "bounds": (200, measures.bound_counts),
     "four_layers": (100, measures.four_layer_nodes),
-    "evaluation_memo": (60, measures.evaluation_memo),
+    "evaluation_memo": (42, measures.evaluation_memo),
     "move_times": (200, measures.move_times),
     "playouts": (200, measures.playout_lengths),
-    "early": (300, measures.early_choices),
+    "early": (200, measures.early_choices),
     "mono": (50, lambda n: measures.habit_counts(MONO, n)),
     "largest": (50, lambda n: measures.habit_counts(LARGEST, n)),
     "depth_three": (20, measures.depth_three_times),
-    "crowding": (400, lambda n: measures.crowding(("system_c", "system_d"), n)),
+    "crowding": (300, lambda n: measures.crowding(("system_c", "system_d"), n)),
 }
 """Every measurement by name, with its usual number of cases."""
 
