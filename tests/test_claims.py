@@ -3,15 +3,18 @@
 import re
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
 from t48lab import T48Error
+from t48lab.claim_plots import plot_claims
 from t48lab.claims import rulings
 from t48lab.claims.evidence import MEASURES, Evidence
 from t48lab.claims.registry import CLAIMS
 from t48lab.claims.rulings import Found
+from t48lab.claims.stated import beside, stated_range
 from t48lab.claims.verdicts import COLUMNS, read_claims, run_claims
 from t48lab.cli import status
 from t48lab.experiment import load_experiment
@@ -111,3 +114,40 @@ def test_missing_games_are_named(tmp_path):
     evidence = Evidence(pd.DataFrame({"agent": [], "game": []}), tmp_path)
     with pytest.raises(T48Error, match="no games of 'D' here"):
         evidence.mean("D")
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high"),
+    [
+        ("0.60", 0.6, 0.6),
+        ("0.20-0.35", 0.2, 0.35),
+        (">0.5", 0.5, 1.0),
+        ("1 : 7.5 : 25", 25, 25),
+        ("0.92/0.65", 0.92, 0.92),
+    ],
+)
+def test_claimed_values_are_read(value, low, high):
+    assert stated_range(value) == (low, high)
+
+
+def test_numbers_stand_beside_what_was_claimed():
+    stated = read_claims(STATED)
+    verdicts = pd.DataFrame(
+        {
+            "id": stated["id"],
+            "claimed": stated["quantity"] + " " + stated["value"],
+            "ours": 0.5,
+            "low": 0.4,
+            "high": 0.6,
+        }
+    ).assign(n=50, verdict="fails")
+    frame = beside(verdicts).set_index("claim")
+    sample, middle = frame.loc["A4 · games at 8192"], frame.loc["E1 · time a move"]
+    assert sample["claimed_low"] < 11 / 50 < sample["claimed_high"]
+    assert middle["ours"] == pytest.approx(0.5 / 0.05)
+    assert (frame[["claimed_low", "claimed_high"]] >= 0).all(axis=None)
+    for unit, rows in frame.reset_index().groupby("unit"):
+        axes = plot_claims(rows)
+        assert [text.get_text() for text in axes.get_yticklabels()] == list(rows["claim"])
+        assert axes.get_xscale() == ("linear" if unit == "share" else "log")
+        plt.close(axes.figure)

@@ -10,7 +10,8 @@ ROOMS = (
     "errors kernels records rules board terms presets tables ownterms evaluators specs programs searches "
     "spawners systems agents parallel plain progress chunks games diagnostics batch manifest results stats cluster "
     "experiment sequential duel claims verify trees spaces studies storage workers samplers trials tuning "
-    "confirm importance plots tuning_plots figures outcomes treeart pictures viewer report essays commands cli"
+    "confirm importance plots tuning_plots claim_plots figures outcomes treeart pictures viewer report "
+    "essays commands cli"
 ).split()
 SEARCHES = {"expectimax", "minimax", "mcts", "bestfirst"}
 TOP = Path(__file__).parents[1] / "t48lab"
