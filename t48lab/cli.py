@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -69,4 +70,5 @@ def main() -> None:
         code = INTERRUPTED
     if code == INTERRUPTED:
         signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))  # a second Ctrl-C waits for nothing
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # the interpreter's last steps keep the status
     sys.exit(code)

@@ -181,8 +181,8 @@ class Store:
                 reason = "is in use by another run, wait for its end or choose another --out"
                 raise T48Error(f"{self.folder} {reason}") from None
         try:
-            for leftover in [*self.folder.glob(".*.tmp"), *self.games.glob(".*.tmp")]:
-                leftover.unlink()
+            for draft in _abandoned(self.folder):
+                draft.unlink(missing_ok=True)
             yield
         finally:
             guard.release()
@@ -224,6 +224,24 @@ def write_whole(path: Path, data: bytes) -> None:
             draft.unlink(missing_ok=True)
             raise
         _sync_folder(path.parent)
+
+
+def _abandoned(folder: Path) -> Iterator[Path]:
+    """The drafts in a folder, and one below, that no other process is writing: reports are written without the lock."""
+    for draft in [*folder.glob(".*.tmp"), *folder.glob("*/.*.tmp")]:
+        process = draft.stem.rpartition(".")[2]
+        if process.isdecimal() and (int(process) == os.getpid() or not _lives(int(process))):
+            yield draft
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
 
 
 def _sync_folder(folder: Path) -> None:

@@ -239,12 +239,18 @@ def test_writes_leave_the_old_file_or_the_new_one(tmp_path, monkeypatch):
 
 def test_leftover_drafts_are_ignored_and_swept(store):
     store.add(made_up(3, FEW))
-    drafts = [store.games / ".part-x.parquet.1.tmp", store.folder / ".summary.csv.1.tmp"]
-    for draft in drafts:
+    gone = 2**22 + 1  # a number that no process has
+    drafts = [
+        store.folder / f"{name}.{gone}.tmp" for name in ("games/.part-x.parquet", ".summary.csv", "figures/.a.png")
+    ]
+    living = store.folder / f".report.md.{os.getppid()}.tmp"
+    for draft in [*drafts, living]:
+        draft.parent.mkdir(exist_ok=True)
         draft.write_bytes(b"half")
     assert len(store.frame()) == 6
     with store.lock():
         assert not any(draft.exists() for draft in drafts)
+        assert living.exists()
 
 
 def test_one_writer_at_a_time(store):

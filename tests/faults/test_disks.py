@@ -136,7 +136,7 @@ def test_half_written_files_beside_the_games_are_named_or_written_again(tmp_path
         assert f"{manifest} cannot be read" in line
         assert "restore it" in line
     manifest.write_bytes(data)
-    (out / "games" / ".part-0.parquet.1.tmp").write_bytes(b"PAR1")
+    (out / "games" / ".part-0.parquet.4194305.tmp").write_bytes(b"PAR1")
     tool.run(*again)
     assert leftovers(out) == []
     pd.testing.assert_frame_equal(stored(out), before)
