@@ -8,10 +8,11 @@ READY := .venv/ready
 PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
 KILLS ?= 100
+PLAIN := "not (compiled or slow or faults or cluster or browser)"
 # A shim on the PATH may stand for a uv that is not there, so it has to answer.
 UV := $(shell uv --version >/dev/null 2>&1 && echo uv || echo .uv/bin/uv)
 
-.PHONY: help setup compare test faults plain bounds check format lab notebooks lock clean
+.PHONY: help setup compare test faults quickfaults coverage plain bounds check format lab notebooks lock clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 18
@@ -37,8 +38,17 @@ faults: $(READY) ## kill processes KILLS times, fill disks, damage files, and lo
 	T48LAB_KILLS=$(KILLS) $(PYTEST) -m faults -s
 	T48LAB_EXAMPLES=3000 $(PYTEST) tests/test_properties.py
 
+quickfaults: $(READY) ## the fault tests in two minutes: few kills, few compilations
+	T48LAB_KILLS=2 $(PYTEST) -n $(WORKERS) --dist loadfile -m "faults and not slow"
+
+coverage: $(READY) ## lines that no test reaches; kernels count where they run as plain Python
+	$(PYTEST) -n $(WORKERS) -m "not faults" --cov --cov-report=
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) -m $(PLAIN) --cov --cov-append --cov-report=
+	$(BIN)/coverage report --include='t48lab/kernels/*' --skip-covered
+	$(BIN)/coverage report --omit='t48lab/kernels/*' --skip-covered --fail-under=95
+
 plain: $(READY) ## the small tests in plain Python, without the JIT
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) -m "not (compiled or slow or faults or cluster or browser)"
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) -m $(PLAIN)
 
 bounds: $(READY) ## the test suite with every array index checked
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/bounds $(PYTEST) -n $(WORKERS) -m "not (faults or cluster or browser)"

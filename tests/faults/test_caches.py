@@ -78,6 +78,7 @@ def test_damaged_kernels_are_compiled_again(warm, tmp_path, kind, ending):
     assert NOTICE not in advise(place)[1]
 
 
+@pytest.mark.slow
 def test_kernels_of_other_sources_are_never_used(warm, tmp_path):
     place = copied(warm, tmp_path)
     source = place / "t48lab" / "kernels" / "lines.py"
@@ -104,10 +105,9 @@ def test_an_installation_that_cannot_be_written_to_uses_the_home(warm, small_dis
 def test_without_any_folder_for_kernels_they_are_compiled_in_memory(warm, small_disk, tmp_path):
     disk = installed(small_disk("32m"))
     remount(disk, "ro")
-    for _ in range(2):
-        answer, said = advise(disk, HOME=str(disk / "nobody"), XDG_CACHE_HOME=None, PYTHONPYCACHEPREFIX=None)
-        assert answer == warm[1]
-        assert "about 30 s each time: set NUMBA_CACHE_DIR to a folder that can be written to" in said
+    answer, said = advise(disk, HOME=str(disk / "nobody"), XDG_CACHE_HOME=None, PYTHONPYCACHEPREFIX=None)
+    assert answer == warm[1]
+    assert "about 30 s each time: set NUMBA_CACHE_DIR to a folder that can be written to" in said
 
 
 def test_without_a_home_at_all_it_starts(warm):
@@ -116,6 +116,7 @@ def test_without_a_home_at_all_it_starts(warm):
     assert NOTICE not in said
 
 
+@pytest.mark.slow
 def test_a_full_disk_keeps_no_kernel_and_stops_nothing(warm, small_disk):
     disk = installed(small_disk("8m"))
     filler = disk / "filler"
@@ -127,6 +128,7 @@ def test_a_full_disk_keeps_no_kernel_and_stops_nothing(warm, small_disk):
     assert NOTICE not in advise(disk)[1]
 
 
+@pytest.mark.slow
 def test_two_first_starts_at_once_share_one_cache(warm, tmp_path):
     place = installed(tmp_path)
     where = environment(PYTHONPATH=str(place))
