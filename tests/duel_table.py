@@ -16,7 +16,7 @@ DEALS = (20, 50, 100, 200, 500, 1000, 2000)
 SIMULATED = (100, 1000)
 DUELS = 1000
 SEED = 2048
-AGENT = "greedy:by=evaluator,evaluator=tuned"
+AGENT = "greedy:by=evaluator,evaluator=classic"
 
 
 def verdict(test, difference):
