@@ -31,7 +31,7 @@ CROWDED = 4
 
 HABITS = "agent seed game score max_tile moves repeats off_corner centre empties crowded hit_rate".split()
 DECISIONS = "move board score action spawn best up right down left lead".split()
-MISJUDGED = "agent seed game move board played better loss".split()
+MISJUDGED = "agent seed game move board empties played better loss".split()
 
 
 def records(
@@ -175,10 +175,18 @@ def retrace(log: pd.DataFrame) -> list[Board]:
 def misjudged(
     games: Iterable[GameRecord], deeper: Agent | str, most: int = 12, every: int = 1, workers: int | None = None
 ) -> pd.DataFrame:
-    """The positions whose move a deeper search likes least beside its own, columns MISJUDGED, the worst first.
+    """The rows of `judged` whose move the deeper search likes less than its own, at most `most`, the worst first."""
+    frame = judged(games, deeper, every, workers)
+    return frame[frame["loss"] > 0].head(most).reset_index(drop=True)
 
-    `loss` is how much more the deeper search expects of `better` than of the move played, in its own values.
-    Only every `every`-th position of a game is looked at.
+
+def judged(
+    games: Iterable[GameRecord], deeper: Agent | str, every: int = 1, workers: int | None = None
+) -> pd.DataFrame:
+    """What a deeper search thinks of each move that had an alternative, columns MISJUDGED, the worst first.
+
+    `loss` is how much more it expects of `better` than of the move played, in its own values, `empties` counts
+    cells. Only every `every`-th position of a game is looked at.
     """
     import pandas as pd
 
@@ -192,9 +200,8 @@ def misjudged(
     with ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
         rows = list(pool.map(lambda case: _judged(judge, *case), cases))
     frame = pd.DataFrame(rows, columns=MISJUDGED)
-    wrong = frame[(frame["loss"] > 0) & (frame["better"] != frame["played"])]
     order = ["loss", "seed", "game", "move"]
-    return wrong.sort_values(order, ascending=[False, True, True, True]).head(most).reset_index(drop=True)
+    return frame.sort_values(order, ascending=[False, True, True, True], ignore_index=True)
 
 
 def _judged(judge: Agent, record: GameRecord, move: int, board: Board) -> list[object]:
@@ -202,7 +209,8 @@ def _judged(judge: Agent, record: GameRecord, move: int, board: Board) -> list[o
     better = found.values[found.best] if found.best else None
     mine = found.values[played]
     loss = better - mine if better is not None and mine is not None else np.nan
-    return [record.agent, record.seed, record.game, move, board.hex, played, found.best, loss]
+    loss = loss if found.best != played else 0.0
+    return [record.agent, record.seed, record.game, move, board.hex, board.empty_count, played, found.best, loss]
 
 
 def misjudged_page(table: pd.DataFrame, deeper: Agent | str) -> str:

@@ -135,7 +135,7 @@ def plot_scores(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     _rows_axis(ax, rows)
     log_points(ax, "x", np.concatenate(scores))
     ax.set_xlabel("score of a game [points, log scale]")
-    ax.set_title(f"Scores: box = middle half, bar = median; {_games(frame.groupby(names).size())}")
+    ax.set_title(f"Scores: box = middle half, bar = median; {games_each(frame.groupby(names).size())}")
     return ax
 
 
@@ -159,7 +159,7 @@ def plot_rates(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter(PercentFormatter(1))
     ax.set_xlabel("share of games that reach the tile [%], 95% Wilson interval")
     ax.legend(title="tile", loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
-    ax.set_title(f"Tiles reached; {_games(frame['games'])}")
+    ax.set_title(f"Tiles reached; {games_each(frame['games'])}")
     return ax
 
 
@@ -179,15 +179,13 @@ def plot_speed(frame: pd.DataFrame, *, front: pd.DataFrame | None = None, ax: Ax
     if front is not None and len(front) > 1:
         ax.plot(front["ms_per_move"], front["mean_score"], color="#888888", linestyle="--", linewidth=1, zorder=1)
     log_points(ax, "y", known[["mean_low", "mean_high", "mean_score"]].to_numpy(float).ravel())
-    ax.set_xscale("log")
+    time_axis(ax)
     ax.margins(x=0.12)
-    ax.xaxis.set_major_formatter(FuncFormatter(plain_number))
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.set_xlabel("processor time per move [ms, log scale]")
     ax.set_ylabel("mean score [points, log scale], 95% interval")
     dashed = "dashed: none faster and better; " if front is not None else ""
-    ax.set_title(f"What a move's time buys ({dashed}{_games(known['games'])})")
-    _label_points(ax, names, known["ms_per_move"].to_numpy(float), known["mean_score"].to_numpy(float))
+    ax.set_title(f"What a move's time buys ({dashed}{games_each(known['games'])})")
+    places = known[["ms_per_move", "mean_score"]].to_numpy(float)
+    label_points(ax, names, [family_color(name) for name in names], places)
     return ax
 
 
@@ -205,7 +203,7 @@ def plot_differences(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter(FuncFormatter(short_points))
     baseline = frame["baseline"].iloc[0] if len(frame) else ""
     ax.set_xlabel(f"mean score minus that of {baseline}\non the same seeds [points], 95% interval")
-    ax.set_title(f"Paired differences; {_games(frame['games'])}")
+    ax.set_title(f"Paired differences; {games_each(frame['games'])}")
     return ax
 
 
@@ -232,7 +230,7 @@ def plot_correlations(
     ax.grid(visible=False)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8)
     bar.set_label(f"{method.capitalize()} correlation of scores on the same seed")
-    ax.set_title(f"Dot: 95% interval without 0\n{_games(frame['games'])}")
+    ax.set_title(f"Dot: 95% interval without 0\n{games_each(frame['games'])}")
     return ax
 
 
@@ -257,7 +255,7 @@ def plot_table_sizes(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter(FuncFormatter(plain_number))
     ax.set_xlabel("memory of the transposition table [MiB, log scale]")
     ax.set_ylabel("share")
-    ax.set_title(f"Small tables are faster; {_games(frame['games'])}")
+    ax.set_title(f"Small tables are faster; {games_each(frame['games'])}")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False)
     return ax
 
@@ -276,9 +274,20 @@ def _names(frame: pd.DataFrame) -> pd.Series[str]:
     return frame["agent"] + " · " + frame["spawner"].str.partition(":")[0]
 
 
-def _games(counts: pd.Series[int]) -> str:
+def games_each(counts: pd.Series[Any]) -> str:
+    """How many games each agent of a frame has played, as titles say it."""
+    if counts.empty:
+        return "no games"
     low, high = int(counts.min()), int(counts.max())
     return f"{low:,} games each" if low == high else f"{low:,} to {high:,} games each"
+
+
+def time_axis(ax: Axes) -> None:
+    """Nothing; the x axis is processor time per move, logarithmic."""
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(FuncFormatter(plain_number))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.set_xlabel("processor time per move [ms, log scale]")
 
 
 def _rows_axis(ax: Axes, rows: list[str]) -> None:
@@ -322,20 +331,20 @@ _AROUND = [(8, 0, "left"), (-8, 0, "right")] + [
 """Where a point's name may stand (points to the right, points up, alignment), the nearest first."""
 
 
-def _label_points(ax: Axes, names: list[str], x: Any, y: Any) -> None:
-    """Write each name beside its point where it covers no other name or point, with a line to it when far away."""
+def label_points(ax: Axes, names: list[str], colors: list[str], places: np.ndarray[Any, Any]) -> None:
+    """Nothing; each name stands beside its point (float64[names, 2]), covers no other, has a line to it if far away."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()
     renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
-    points = ax.transData.transform(np.column_stack([x, y])) if len(names) else np.empty((0, 2))
+    points = ax.transData.transform(places) if len(names) else np.empty((0, 2))
     inside, taken = ax.get_window_extent(renderer), list[Any]()
     for i in np.argsort(-points[:, 1]):
-        color, others = family_color(names[i]), np.delete(points, i, axis=0)
+        color, others = colors[i], np.delete(points, i, axis=0)
         for dx, dy, side in _AROUND:
             line = {"arrowstyle": "-", "color": color, "linewidth": 0.6, "shrinkB": 3} if abs(dy) > 20 else None
             text = ax.annotate(
-                names[i], (x[i], y[i]), (dx, dy), textcoords="offset points", ha=side, va="center",
+                names[i], (places[i, 0], places[i, 1]), (dx, dy), textcoords="offset points", ha=side, va="center",
                 fontsize=9, color=color, zorder=4, arrowprops=cast(Any, line),
             )  # fmt: skip
             text.update_positions(renderer)

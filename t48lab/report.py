@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from t48lab.budgets import curves
 from t48lab.errors import T48Error
 from t48lab.results import Store, write_whole
 from t48lab.stats import TILES, correlations, pairing, pairs, pareto_front, summary, table_sizes
@@ -160,8 +161,8 @@ def write_report(folder: str | Path, baseline: str | None = None, width: int = 1
     worth = pairing_note(tables["correlations"])
     for name, sheet in zip(("summary", "pairs"), sheets, strict=False):
         write_whole(store.folder / "tables" / f"{name}.tex", sheet.latex().encode())
-    write_whole(store.folder / "report.md", _markdown(manifest, sheets, worth, games).encode())
-    _write_figures(store.folder / "figures", games, tables)
+    figures = _write_figures(store.folder / "figures", games, tables, groups)
+    write_whole(store.folder / "report.md", _markdown(manifest, sheets, worth, games, figures).encode())
     smaller = [summary_sheet(tables["summary"], note, groups, tiles) for tiles in range(len(TILES), 0, -1)]
     fitting = next((sheet for sheet in smaller if sheet.width <= width), smaller[-1])
     return [fitting, *sheets[1:], worth]
@@ -173,8 +174,10 @@ def make_tables(games: pd.DataFrame, baseline: str | None = None) -> dict[str, p
     return {"summary": summary(games), "pairs": pairs(games, first), "correlations": correlations(games)}
 
 
-def _write_figures(folder: Path, games: pd.DataFrame, tables: dict[str, pd.DataFrame]) -> None:
-    from t48lab import plots
+def _write_figures(
+    folder: Path, games: pd.DataFrame, tables: dict[str, pd.DataFrame], groups: dict[str, str]
+) -> list[str]:
+    from t48lab import budget_plots, plots
 
     table, related = tables["summary"], tables["correlations"]
     timed = table["ms_per_move"].notna().any()
@@ -185,6 +188,9 @@ def _write_figures(folder: Path, games: pd.DataFrame, tables: dict[str, pd.DataF
     }
     if timed:
         drawings["speed"] = lambda: plots.plot_speed(table, front=front)
+    lines = curves(games[games["spawner"] == games["spawner"].iloc[0]], _families(games, groups))
+    if lines["group"].nunique() > 1:
+        drawings["curves"] = lambda: budget_plots.plot_curves(lines, front=front)
     if len(tables["pairs"]):
         drawings["differences"] = lambda: plots.plot_differences(tables["pairs"])
     if len(related):
@@ -195,9 +201,20 @@ def _write_figures(folder: Path, games: pd.DataFrame, tables: dict[str, pd.DataF
         drawings["table_sizes"] = lambda: plots.plot_table_sizes(sizes)
     for name, draw in drawings.items():
         plots.write(draw(), folder, name)
+    return list(drawings)
 
 
-def _markdown(manifest: dict[str, Any], sheets: list[Sheet], worth: str, games: pd.DataFrame) -> str:
+def _families(games: pd.DataFrame, groups: dict[str, str]) -> dict[str, str]:
+    """The groups by agent, without those that are not three or more agents of one kind: a line could not join them."""
+    agents = games.drop_duplicates("agent").set_index("agent")
+    kinds = agents["spec"].str.partition(":")[0].groupby(agents.index.map(groups))
+    joined = set(kinds.size()[(kinds.size() > 2) & (kinds.nunique() == 1)].index) - {""}
+    return {agent: group for agent, group in groups.items() if group in joined}
+
+
+def _markdown(
+    manifest: dict[str, Any], sheets: list[Sheet], worth: str, games: pd.DataFrame, figures: list[str]
+) -> str:
     lines = [f"# {manifest.get('title') or manifest.get('experiment') or 'Results'}", ""]
     lines += [*(sheet.markdown() for sheet in sheets), worth, "", "Agents:", ""]
     specs = games.drop_duplicates("agent")
@@ -205,8 +222,7 @@ def _markdown(manifest: dict[str, Any], sheets: list[Sheet], worth: str, games: 
     where = manifest.get("machine", {})
     if where:
         lines += ["", f"Machine: {', '.join(str(part) for part in where.values())}."]
-    figures = ["scores", "rates", "speed", "differences", "correlations"]
-    lines += ["", *(f"![{name}](figures/{name}.png)\n" for name in figures if len(sheets) > 1 or name in figures[:3])]
+    lines += ["", *(f"![{name}](figures/{name}.png)\n" for name in figures)]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -13,6 +13,7 @@ from t48lab.diagnostics import (
     decisions,
     empties_over_time,
     habits,
+    judged,
     misjudged,
     misjudged_page,
     ranks_of,
@@ -108,6 +109,10 @@ def test_misjudged_positions_are_the_worst_by_the_deeper_search(games):
     for row in table.itertuples():
         assert {row.played, row.better} <= set(Board.parse(row.board).legal_moves)
     assert misjudged(games, AGENT, every=50)["loss"].le(0).sum() == 0
+    every = judged(games, "expectimax:depth=3,evaluator=tuned", every=9)
+    assert len(every) == sum(len(b.legal_moves) > 1 for g in games for b in list(retrace(decisions(g)))[:-1:9])
+    assert list(every["empties"]) == [Board.parse(board).empty_count for board in every["board"]]
+    assert (every.loc[every["better"] == every["played"], "loss"] == 0).all()
     assert "None" in misjudged_page(table[:0], AGENT)
 
 

@@ -8,9 +8,9 @@ import pytest
 
 ROOMS = (
     "errors kernels records rules board terms presets tables ownterms evaluators specs programs searches "
-    "spawners systems agents parallel plain progress chunks games diagnostics batch manifest results stats cluster "
-    "experiment sequential duel claims verify trees spaces studies storage workers samplers trials tuning "
-    "confirm importance plots tuning_plots claim_plots figures outcomes treeart pictures viewer report "
+    "spawners systems agents parallel plain progress chunks games diagnostics batch manifest results stats budgets "
+    "cluster experiment sequential duel claims verify trees spaces studies storage workers samplers trials tuning "
+    "confirm importance plots tuning_plots budget_plots claim_plots figures outcomes treeart pictures viewer report "
     "essays commands cli"
 ).split()
 SEARCHES = {"expectimax", "minimax", "mcts", "bestfirst"}

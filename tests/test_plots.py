@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from results_frames import AGENTS, made_up
 
-from t48lab import plots
+from t48lab import budget_plots, plots
+from t48lab.budgets import curves, doublings
 from t48lab.stats import correlations, pairs, pareto_front, summary
 
 MANY = {f"{family} {i}": (900 * 2**i, 0.01 * 3**i) for family in ("expectimax", "minimax", "mcts") for i in range(6)}
@@ -23,7 +24,14 @@ DRAWINGS = {
     ),
     "differences": lambda frame, **kw: plots.plot_differences(pairs(frame, frame["agent"].iloc[0]), **kw),
     "correlations": lambda frame, **kw: plots.plot_correlations(correlations(frame), **kw),
+    "curves": lambda frame, **kw: budget_plots.plot_curves(curves(frame, families(frame)), **kw),
+    "doublings": lambda frame, **kw: budget_plots.plot_doublings(doublings(frame, families(frame)), **kw),
 }
+
+
+def families(frame):
+    """Each agent's group: its first word, and whether it is exact."""
+    return {name: f"{name.split()[0]}, {'cut' if name.endswith('cut') else 'exact'}" for name in frame["agent"]}
 
 
 @pytest.fixture(autouse=True)
@@ -122,6 +130,12 @@ def test_intervals_are_drawn_where_they_are():
     ax = plots.plot_speed(table)
     ends = {tuple(segment[:, 1]) for lines in ax.collections for segment in lines.get_segments()}
     assert ends == set(zip(table["mean_low"], table["mean_high"], strict=True))
+
+
+def test_groups_share_colours_and_lines():
+    found = budget_plots.looks(["a, exact", "a, cut", "b, exact", "b, cut", "c"])
+    assert found["a, exact"]["color"] == found["a, cut"]["color"] != found["b, cut"]["color"]
+    assert found["a, cut"]["marker"] == found["b, cut"]["marker"] != found["c"]["marker"]
 
 
 def test_a_family_keeps_its_colour():
