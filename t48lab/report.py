@@ -188,17 +188,17 @@ def _write_figures(
     }
     if timed:
         drawings["speed"] = lambda: plots.plot_speed(table, front=front)
-    lines = curves(games[games["spawner"] == games["spawner"].iloc[0]], _families(games, groups))
-    if lines["group"].nunique() > 1:
-        drawings["curves"] = lambda: budget_plots.plot_curves(lines, front=front)
     if len(tables["pairs"]):
         drawings["differences"] = lambda: plots.plot_differences(tables["pairs"])
     if len(related):
         first = related[related["spawner"] == related["spawner"].iloc[0]]
         drawings["correlations"] = lambda: plots.plot_correlations(first)
     sizes = table_sizes(games)
+    lines = curves(games[games["spawner"] == games["spawner"].iloc[0]], _families(games, groups))
     if sizes["table_bits"].nunique() > 2:
         drawings["table_sizes"] = lambda: plots.plot_table_sizes(sizes)
+    elif lines["group"].nunique() > 1:
+        drawings["curves"] = lambda: budget_plots.plot_curves(lines, front=front)
     for name, draw in drawings.items():
         plots.write(draw(), folder, name)
     return list(drawings)
