@@ -35,6 +35,8 @@ _CHUNK_SECONDS = 0.5
 _CHUNKS_A_SECOND = 20
 """Most chunks that all workers together should finish: storing one took 26 ms when measured, see docs/scale.md."""
 _GROWTH = 16
+_SHORTEST = 64
+"""Toward the end of a batch tasks become shorter, down to this part of a usual one."""
 
 
 class BatchInterrupted(KeyboardInterrupt):
@@ -125,7 +127,8 @@ class _Work:
         if not self.runs:
             return None
         first, run = self.runs.pop()
-        count = min(run, self.size, -(-self.left // (2 * self.workers)))
+        share = max(-(-self.left // (2 * self.workers)), self.size // _SHORTEST)
+        count = min(run, self.size, share)
         if count < run:
             self.runs.append((first + count, run - count))
         self.left -= count
@@ -273,12 +276,22 @@ def _frame(chunk: Chunk, names: dict[str, Any], rules: Rules) -> pd.DataFrame:
         "moves": rows[:, at.MOVE_COUNT],
         "nodes": rows[:, at.GAME_NODES],
         "seconds": chunk.seconds,
-        "final": notation(rows, rules),
+        "final": _text(notation(rows, rules)),
         "ended": pd.array(ENDED, dtype="str").take(rows[:, at.ENDED]),
         "probes": rows[:, at.GAME_PROBES],
         "hits": rows[:, at.GAME_HITS],
     }
     return pd.DataFrame(columns, columns=COLUMNS)
+
+
+def _text(characters: NDArray[np.uint8]) -> Any:
+    """Strings of equal length from rows of ASCII, without an object for each."""
+    import pandas as pd
+    import pyarrow as pa
+
+    count, width = characters.shape
+    ends = pa.py_buffer(np.arange(0, width * count + 1, width))
+    return pd.array(pa.LargeStringArray.from_buffers(count, ends, pa.py_buffer(characters)), dtype="str")
 
 
 def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:

@@ -124,16 +124,17 @@ def cleared(program: Program) -> NDArray[np.uint64]:
     return words
 
 
-def notation(rows: NDArray[np.int64], rules: Rules) -> list[str]:
-    """The final boards of rows in the notation of digits, `RxC:` in front on smaller boards."""
+def notation(rows: NDArray[np.int64], rules: Rules) -> NDArray[np.uint8]:
+    """The final boards of rows in the notation of digits, `RxC:` in front on smaller boards: a row of ASCII each."""
     low, high = (rows[:, [column]].astype(">i8").view(np.uint8) for column in (at.FINAL_LOW, at.FINAL_HIGH))
     ranks = np.empty((len(rows), 16), np.uint8)
     ranks[:, 0::2] = low >> 4 | high & 16
     ranks[:, 1::2] = low & 15 | (high & 1) << 4
-    cells = _DIGITS[ranks.reshape(-1, 4, 4)[:, : rules.rows, : rules.cols]]
-    text, size = cells.tobytes().decode(), rules.rows * rules.cols
-    front = "" if size == 16 else f"{rules.rows}x{rules.cols}:"
-    return [front + text[i : i + size] for i in range(0, len(text), size)]
+    if rules.rows == rules.cols == 4:
+        return _DIGITS[ranks]
+    cells = _DIGITS[ranks.reshape(-1, 4, 4)[:, : rules.rows, : rules.cols].reshape(len(rows), -1)]
+    front = np.frombuffer(f"{rules.rows}x{rules.cols}:".encode(), np.uint8)
+    return np.hstack([np.tile(front, (len(rows), 1)), cells])
 
 
 def base_seed(seed: int, name: str = "seed") -> int:

@@ -115,7 +115,7 @@ def play(
         score=int(row[at.SCORE]),
         max_tile=1 << int(row[at.MAX_RANK]),
         moves=int(row[at.MOVE_COUNT]),
-        final=notation(chunk.rows, rules)[0],
+        final=notation(chunk.rows, rules).tobytes().decode(),
         ended=ENDED[row[at.ENDED]],
         nodes=int(row[at.GAME_NODES]),
         probes=int(row[at.GAME_PROBES]),
