@@ -58,22 +58,38 @@ def trials(folder):
     return [(trial.state.name, tuple(sorted(trial.params.items()))) for trial in study.get_trials(deepcopy=False)]
 
 
+def journal(folder):
+    """Bytes of a study's journal."""
+    path = folder / "journal.log"
+    return path.stat().st_size if path.exists() else 0
+
+
+def wait(process, draw, seconds, folder, growth):
+    """Nothing, at a random instant: by the clock or, as often, by how much the journal has grown."""
+    if draw.random() < 0.5:
+        time.sleep(draw.uniform(0.0, 1.1 * seconds))
+        return
+    end = journal(folder) + draw.uniform(0.0, growth)
+    while journal(folder) < end and process.poll() is None:
+        time.sleep(0.001)
+
+
 def test_a_study_that_is_killed_again_and_again_ends_with_exactly_its_trials(tmp_path, record_property):
-    file, draw = write(tmp_path, SMALL, "small.toml"), random.Random(SEED)
+    file, draw = write(tmp_path, SMALL.replace("games = 12", "games = 400"), "small.toml"), random.Random(SEED)
     begin = time.monotonic()
     run("tune", file, "--out", tmp_path / "whole")
-    seconds = time.monotonic() - begin
+    seconds, growth = time.monotonic() - begin, journal(tmp_path / "whole") / 4
     most = max(2, KILLS // 3)
     kills, folder, seen, found = 0, tmp_path / "0", set(), []
     while kills < most:
         process = start("tune", file, "--out", folder)
-        time.sleep(draw.uniform(0.0, 1.1 * seconds))
+        wait(process, draw, seconds, folder, growth)
         if not kill(process):
             finish_study(file, folder)
             folder, seen = tmp_path / str(kills), set()
             continue
         kills += 1
-        if (folder / "journal.log").exists() and (folder / "journal.log").stat().st_size:
+        if journal(folder):
             done = {params for state, params in (trials(folder)) if state == "COMPLETE"}
             assert seen <= done, "finished trials were lost"
             seen = done
