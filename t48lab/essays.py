@@ -22,7 +22,7 @@ def manifest_sheet(results: str | Path | None = None, **live: object) -> Sheet:
         facts: dict[str, Any] = {"experiment": stored.get("experiment"), "agents": len(games)}
         facts["games each"] = " to ".join(f"{count:,}" for count in dict.fromkeys([counts[0], counts[-1]]))
         facts |= {name: stored.get(name) for name in ("seeds", "started", "finished", "commit", "versions", "machine")}
-        sections.append((f"stored, results/{Path(results).resolve().name}", _rows(facts)))
+        sections.append((f"stored, {'/'.join(Path(results).resolve().parts[-2:])}", _rows(facts)))
     note = "The same seeds, commit and versions give the same games."
     return Sheet("Manifest", ["fact", "value"], sections, note, words=True)
 

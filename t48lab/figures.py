@@ -47,7 +47,7 @@ def _drawings(plan: Plan, tables: Tables) -> dict[str, Callable[[], Axes]]:
         return {}
     drawings: dict[str, Callable[[], Axes]] = {
         "history": lambda: draw.plot_history(trials, objective=objective),
-        "slices": lambda: _grid(
+        "slices": lambda: panels(
             list(logs), lambda name, ax: draw.plot_slice(trials, name, log=logs[name], objective=objective, ax=ax)
         ),
         "spread": lambda: draw.plot_spread(tables.spread),
@@ -56,7 +56,7 @@ def _drawings(plan: Plan, tables: Tables) -> dict[str, Callable[[], Axes]]:
         drawings["importances"] = lambda: draw.plot_importances(tables.importances)
     mapped = list(itertools.combinations([*tables.importances["parameter"], *logs][: min(_MOST_MAPPED, len(logs))], 2))
     if mapped:
-        drawings["maps"] = lambda: _grid(
+        drawings["maps"] = lambda: panels(
             mapped, lambda pair, ax: draw.plot_map(trials, *pair, log=(logs[pair[0]], logs[pair[1]]), ax=ax)
         )
     if len(plan.objectives) > 1:
@@ -77,17 +77,17 @@ def _sensitivity(found: pd.DataFrame | None, logs: dict[str, bool], objective: s
     def one(name: str, ax: Axes) -> Axes:
         return draw.plot_sensitivity(found, name, log=logs[name], objective=objective, ax=ax)
 
-    return {"sensitivity": lambda: _grid(names, one)}
+    return {"sensitivity": lambda: panels(names, one)}
 
 
-def _grid(items: Sequence[Any], draw: Callable[[Any, Axes], Axes]) -> Axes:
-    """Axes of a figure with one small drawing an item, one scale of y where they share one."""
+def panels(items: Sequence[Any], draw: Callable[[Any, Axes], Axes]) -> Axes:
+    """The first axes of a new figure of small drawings: `draw(item, ax)` for each item, two or three in a row."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     from t48lab.plots import STYLE
 
-    columns = min(_COLUMNS, len(items))
+    columns = 2 if len(items) == 4 else min(_COLUMNS, len(items))
     rows = -(-len(items) // columns)
     with mpl.rc_context(cast(Any, STYLE)):
         _, grid = plt.subplots(rows, columns, figsize=(3.9 * columns, 3.2 * rows), squeeze=False)

@@ -129,6 +129,7 @@ def _size(board: Board, cell: int) -> tuple[int, int]:
 def _page(width: float, height: float, parts: list[str], label: str) -> Picture:
     return Picture(
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(label, quote=True)}">'
+        f'viewBox="0 0 {width:g} {height:g}" style="max-width:100%;height:auto" role="img" '
+        f'aria-label="{escape(label, quote=True)}">'
         f'<rect width="100%" height="100%" fill="{PAPER}"/>{"".join(parts)}</svg>'
     )

@@ -9,10 +9,13 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import t48lab
 from t48lab.commands.notebooks import execute
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 PATHS = sorted(FOLDER.glob("*.ipynb"))
+GALLERY = FOLDER / "gallery.ipynb"
+ESSAYS = [path for path in PATHS if path.stem[0].isdigit()]
 PARAMETERS = ["QUICK", "BASE_SEED", "GAMES", "RESULTS"]
 NO_NETWORK = """
 import socket
@@ -23,6 +26,7 @@ def connect(self, address):
 socket.socket.connect = connect
 """
 every = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+essay = pytest.mark.parametrize("path", ESSAYS, ids=lambda path: path.stem)
 
 
 def read(path):
@@ -39,14 +43,14 @@ def outputs(path):
 
 def test_there_are_notebooks_and_an_index_of_them():
     index = (FOLDER / "README.md").read_text(encoding="utf-8")
-    linked = re.findall(r"\]\((\d\d_\w+\.ipynb)\)", index)
+    linked = re.findall(r"\]\((\w+\.ipynb)\)", index)
     assert sorted(set(linked)) == [path.name for path in PATHS]
     pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", index)
     assert len(pictures) == len(PATHS)
     assert all((FOLDER / picture).exists() for picture in pictures)
 
 
-@every
+@essay
 def test_it_is_an_essay(path):
     cells, texts = read(path).cells, sources(path, "markdown")
     title, answer, *_ = [part for part in texts[0].split("\n\n") if part]
@@ -60,7 +64,7 @@ def test_it_is_an_essay(path):
     assert any(re.search(r"^- ", text, flags=re.MULTILINE) and "ot shown" in text for text in texts), "findings"
 
 
-@every
+@essay
 def test_its_code_is_calls(path):
     codes = sources(path, "code")
     nodes = [node for code in codes for node in ast.walk(ast.parse(code))]
@@ -75,8 +79,20 @@ def test_its_parameters_are_in_one_cell(path):
     tagged = [cell for cell in book.cells if "parameters" in cell.metadata.get("tags", [])]
     assert len(tagged) == 1
     assigned = [node.targets[0].id for node in ast.parse(tagged[0].source).body if isinstance(node, ast.Assign)]
-    assert assigned[:4] == PARAMETERS
+    assert assigned[:4] == PARAMETERS if path in ESSAYS else assigned[0] == "QUICK"
     assert book.metadata.kernelspec.name == "python3"
+
+
+def test_the_gallery_draws_with_every_plot_function():
+    defined = {
+        node.name
+        for module in Path(t48lab.__file__).parent.glob("*plots.py")
+        for node in ast.parse(module.read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("plot_")
+    }
+    calls = [set(re.findall(r"^plot_\w+(?=\()", code, flags=re.MULTILINE)) for code in sources(GALLERY, "code")]
+    assert set().union(*calls) == defined
+    assert max(map(len, calls)) == 1, "one cell each"
 
 
 @every
