@@ -142,7 +142,7 @@ def pairing_note(table: pd.DataFrame) -> str:
 def write_report(folder: str | Path, baseline: str | None = None, width: int = 160) -> list[Sheet | str]:
     """What a terminal of this width should show of a results folder, after writing all of its tables and figures.
 
-    Written: summary.csv, pairs.csv, correlations.csv, report.md, tables/*.tex, figures/*.png and *.svg.
+    Written: summary.csv, pairs.csv, correlations.csv, front.csv, report.md, tables/*.tex, figures/*.png and *.svg.
     Raises T48Error when the folder holds no games or the baseline none.
     """
     store = Store(folder)
@@ -169,9 +169,13 @@ def write_report(folder: str | Path, baseline: str | None = None, width: int = 1
 
 
 def make_tables(games: pd.DataFrame, baseline: str | None = None) -> dict[str, pd.DataFrame]:
-    """The tables `summary`, `pairs` and `correlations` of some games; the baseline is the first agent by default."""
-    first = baseline or str(games["agent"].iloc[0])
-    return {"summary": summary(games), "pairs": pairs(games, first), "correlations": correlations(games)}
+    """The tables `summary`, `pairs`, `correlations` and `front`; the baseline is the first agent by default.
+
+    `front` has the rows of `summary` that nothing faster beats.
+    """
+    table, first = summary(games), baseline or str(games["agent"].iloc[0])
+    front = pareto_front(table, "ms_per_move", "mean_score")
+    return {"summary": table, "pairs": pairs(games, first), "correlations": correlations(games), "front": front}
 
 
 def _write_figures(
@@ -181,7 +185,7 @@ def _write_figures(
 
     table, related = tables["summary"], tables["correlations"]
     timed = table["ms_per_move"].notna().any()
-    front = pareto_front(table, "ms_per_move", "mean_score")
+    front = tables["front"]
     drawings: dict[str, Callable[[], Axes]] = {
         "scores": lambda: plots.plot_scores(games),
         "rates": lambda: plots.plot_rates(table),
