@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from t48lab.plots import log_points, new_axes, plain_number, short_points, styled
+from t48lab.plots import log_points, new_axes, short_points, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,9 +169,7 @@ def plot_front(
     ax.plot(front[cost], front["mean"], "o-", color=BEST, markersize=5, linewidth=1, label="none cheaper and better")
     starts = frame[frame["start"]]
     ax.scatter(starts[cost], starts["mean"], marker="D", s=42, color=BASELINE, zorder=4)
-    ax.set_xscale("log")
-    ax.xaxis.set_major_formatter(FuncFormatter(plain_number))
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    log_points(ax, "x", frame[cost].to_numpy(float))
     ax.yaxis.set_major_formatter(FuncFormatter(short_points))
     ax.set_xlabel(_COSTS[cost])
     ax.set_ylabel(objective_label(objective))
