@@ -1,18 +1,24 @@
-"""The measured tables of docs/scale.md: what games cost in time, on the wire and on disk.
+"""The tables of docs/scale.md: what games cost in time, on the wire, on disk and to the processes that hand them out.
 
-    taskset -c 0 python tests/scale_table.py
+    python tests/scale_table.py
 
-prints them, in a minute or two of one thread.
+prints them, in two minutes of one thread.
 """
 
 import tempfile
 import time
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
+import psutil
 from distributed.protocol import serialize_bytes
+from test_cluster import Dask
 
 from t48lab.agents import make_agent
-from t48lab.batch import play_batch
-from t48lab.chunks import Task, run_games
+from t48lab.batch import play_batch, play_chunk
+from t48lab.chunks import Task
+from t48lab.cluster import connected, identity
 from t48lab.manifest import machine
 from t48lab.results import Store
 from t48lab.rules import Rules
@@ -28,7 +34,9 @@ AGENTS = {
     "mcts:simulations=100": 20,
     "mcts:simulations=1000": 5,
 }
-PARTS = (40, 4000)
+SMALL, LARGE = 40, 4000
+MILLION = 1_000_000
+TASKS = 400
 
 
 def played(spec, games):
@@ -56,24 +64,88 @@ def times_table():
     return "\n".join(lines)
 
 
-def on_the_wire(spec, games):
-    """Bytes of a task, and of its answer."""
-    task = Task(make_agent(spec).spec, "random", Rules(), 0, SEED, 0, games)
-    return len(serialize_bytes(task)), len(serialize_bytes(run_games(task, [0])))
+def task(games, first=0):
+    """A task of the random agent."""
+    return Task(make_agent("random").spec, "random", Rules(), 0, SEED, first, games)
 
 
-def on_disk(spec, games):
-    """(bytes, processor seconds, wall seconds) of storing a part with so many games."""
-    frame = play_batch(spec, games=games, seed=SEED, workers=1)
+def on_the_wire():
+    """Bytes of a task, of an answer without its games, and of each game in it."""
+    cancel = np.zeros(1, np.int64)
+    small, large = (len(serialize_bytes(play_chunk(task(games), cancel))) for games in (SMALL, LARGE))
+    each = (large - small) / (LARGE - SMALL)
+    return len(serialize_bytes((identity(), play_chunk, task(SMALL), cancel))), small - SMALL * each, each
+
+
+def clocks():
+    """Processor and wall seconds of this process."""
+    return np.array([time.process_time(), time.monotonic()])
+
+
+def on_disk(frame, folder):
+    """Bytes a game of a large part and of a small one; processor and wall seconds of storing a part."""
+    store, bytes_each, seconds = Store(folder), [], []
+    for games in (1, LARGE, SMALL):
+        before = clocks()
+        path = store.add(frame[:games])
+        seconds.append(clocks() - before)
+        bytes_each.append(path.stat().st_size / games)
+    return *bytes_each[1:], *np.mean(seconds[1:], axis=0)
+
+
+def merging(frame, folder):
+    """Processor seconds of merging parts that hold a million games."""
+    store = Store(folder)
+    for first in range(0, MILLION, MILLION // 10):
+        store.add(frame[first : first + MILLION // 10])
+    before = clocks()
+    store.compact()
+    return (clocks() - before)[0]
+
+
+def used(process):
+    """Processor seconds of a process."""
+    return sum(process.cpu_times()[:2])
+
+
+def on_a_cluster(folder):
+    """Seconds a task of this process and of the scheduler; MB of the scheduler and of a worker."""
+    dask = Dask(folder)
+    try:
+        scheduler, worker = (psutil.Process(started.pid) for started in (dask.scheduler, dask.add_worker()))
+        with connected(dask.address) as executor:
+            play_batch("random", games=LARGE, executor=executor)
+            before = clocks()[0], used(scheduler)
+            cancel = np.zeros(1, np.int64)
+            for future in [executor.submit(play_chunk, task(1, first), cancel) for first in range(TASKS)]:
+                future.result()
+            here, there = clocks()[0] - before[0], used(scheduler) - before[1]
+            return here / TASKS, there / TASKS, *(p.memory_info().rss / 2**20 for p in (scheduler, worker))
+    finally:
+        dask.stop()
+
+
+def costs_table():
+    """What else a batch costs, as Markdown."""
+    frame = pd.concat([play_batch("random", games=MILLION // 10, seed=SEED + i, workers=1) for i in range(10)])
+    asked, answered, each = on_the_wire()
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(folder)
-        store.add(frame[:1])
-        processor, wall = time.process_time(), time.monotonic()
-        path = store.add(frame)
-        return path.stat().st_size, time.process_time() - processor, time.monotonic() - wall
+        large, small, processor, wall = on_disk(frame, Path(folder) / "parts")
+        merge = merging(frame, Path(folder) / "million")
+        here, there, *memory = on_a_cluster(Path(folder))
+    return "\n".join([
+        "| what | measured |",
+        "| --- | --- |",
+        f"| on the wire, a task | {asked:,} bytes |",
+        f"| on the wire, its answer | {answered:,.0f} bytes and {each:.0f} a game |",
+        f"| on disk, a game | {large:.0f} bytes in a part of {LARGE:,}, {small:.0f} in one of {SMALL} |",
+        f"| storing a part | {1000 * processor:.0f} ms of processor time, {1000 * wall:.0f} ms in all |",
+        f"| merging all parts of {MILLION:,} games | {merge:.1f} s |",
+        f"| the process that runs it, a task | {1000 * here:.1f} ms of processor time |",
+        f"| the scheduler, a task | {1000 * there:.1f} ms of processor time, {memory[0]:.0f} MB |",
+        f"| a worker process | {memory[1]:.0f} MB |",
+    ])  # fmt: skip
 
 
 if __name__ == "__main__":
-    print(f"One thread of {machine()['processor']}, seed {SEED}", times_table(), sep="\n\n")
-    for games in PARTS:
-        print(games, on_the_wire("random", games), on_disk("random", games))
+    print(f"One thread of {machine()['processor']}, seed {SEED}", times_table(), costs_table(), sep="\n\n")
