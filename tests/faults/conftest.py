@@ -19,13 +19,14 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory):
-    """(games, seconds): what an undisturbed run stores, and how long it takes."""
+    """(games, seconds, bytes): what an undisturbed run stores, how long it takes, and the size of its parts."""
     folder = tmp_path_factory.mktemp("whole")
     file = faulty.write(folder)
     faulty.run("run", file, "--games", "2", "--out", folder / "warm")
     begin = time.monotonic()
     faulty.run("run", file, "--out", folder / "whole")
-    return faulty.stored(folder / "whole"), time.monotonic() - begin
+    seconds = time.monotonic() - begin
+    return faulty.stored(folder / "whole"), seconds, faulty.size(folder / "whole" / "games")
 
 
 class Tool:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from t48lab.results import KEY, Store
@@ -95,6 +96,25 @@ def wait_for(condition, process=None, seconds=120):
         assert process is None or process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.005)
+
+
+def size(folder, name="*.parquet"):
+    """Bytes of the files of these names in a folder; a file that goes meanwhile counts nothing."""
+    sizes = 0
+    for path in Path(folder).glob(name):
+        with suppress(FileNotFoundError):
+            sizes += path.stat().st_size
+    return sizes
+
+
+def wait(process, draw, seconds, grown, growth):
+    """Nothing, at a random instant: by the clock or, as often, by how much of a size has been added by then."""
+    if draw.random() < 0.5:
+        time.sleep(draw.uniform(0.0, 1.1 * seconds))
+        return
+    end = grown() + draw.uniform(0.0, growth)
+    while grown() < end and process.poll() is None:
+        time.sleep(0.001)
 
 
 def stored(folder):

@@ -5,20 +5,21 @@ import shutil
 import time
 
 import pandas as pd
-from faulty import KILLS, SEED, assert_part_of, keys, kill, leftovers, run, start, stored, write
+from faulty import KILLS, SEED, assert_part_of, keys, kill, leftovers, run, size, start, stored, wait, write
 from study_files import SMALL
 
 from t48lab.results import Store
+from t48lab.storage import JOURNAL
 from t48lab.verify import verify
 
 
 def test_a_run_that_is_killed_again_and_again_ends_with_every_game_once(tmp_path, whole, record_property):
-    games, seconds = whole
+    games, seconds, parts = whole
     file, draw = write(tmp_path), random.Random(SEED)
     kills, folder, seen, found = 0, tmp_path / "0", set(), []
     while kills < KILLS:
         process = start("run", file, "--out", folder)
-        time.sleep(draw.uniform(0.0, 1.1 * seconds))
+        wait(process, draw, seconds, lambda: size(folder / "games"), parts)  # noqa: B023
         if not kill(process):
             finish(file, folder, games)
             folder, seen = tmp_path / str(kills), set()
@@ -53,43 +54,27 @@ def trials(folder):
     from optuna.storages.journal import JournalFileBackend
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    storage = JournalStorage(JournalFileBackend(str(folder / "journal.log")))
+    storage = JournalStorage(JournalFileBackend(str(folder / JOURNAL)))
     study = optuna.load_study(study_name="small", storage=storage)
     return [(trial.state.name, tuple(sorted(trial.params.items()))) for trial in study.get_trials(deepcopy=False)]
-
-
-def journal(folder):
-    """Bytes of a study's journal."""
-    path = folder / "journal.log"
-    return path.stat().st_size if path.exists() else 0
-
-
-def wait(process, draw, seconds, folder, growth):
-    """Nothing, at a random instant: by the clock or, as often, by how much the journal has grown."""
-    if draw.random() < 0.5:
-        time.sleep(draw.uniform(0.0, 1.1 * seconds))
-        return
-    end = journal(folder) + draw.uniform(0.0, growth)
-    while journal(folder) < end and process.poll() is None:
-        time.sleep(0.001)
 
 
 def test_a_study_that_is_killed_again_and_again_ends_with_exactly_its_trials(tmp_path, record_property):
     file, draw = write(tmp_path, SMALL.replace("games = 12", "games = 400"), "small.toml"), random.Random(SEED)
     begin = time.monotonic()
     run("tune", file, "--out", tmp_path / "whole")
-    seconds, growth = time.monotonic() - begin, journal(tmp_path / "whole") / 4
+    seconds, growth = time.monotonic() - begin, size(tmp_path / "whole", JOURNAL) / 4
     most = max(2, KILLS // 3)
     kills, folder, seen, found = 0, tmp_path / "0", set(), []
     while kills < most:
         process = start("tune", file, "--out", folder)
-        wait(process, draw, seconds, folder, growth)
+        wait(process, draw, seconds, lambda: size(folder, JOURNAL), growth)  # noqa: B023
         if not kill(process):
             finish_study(file, folder)
             folder, seen = tmp_path / str(kills), set()
             continue
         kills += 1
-        if journal(folder):
+        if size(folder, JOURNAL):
             done = {params for state, params in (trials(folder)) if state == "COMPLETE"}
             assert seen <= done, "finished trials were lost"
             seen = done
