@@ -60,7 +60,7 @@ def trials(folder):
 
 
 def test_a_study_that_is_killed_again_and_again_ends_with_exactly_its_trials(tmp_path, record_property):
-    file, draw = write(tmp_path, SMALL.replace("games = 12", "games = 400"), "small.toml"), random.Random(SEED)
+    file, draw = write(tmp_path, SMALL.replace("\ngames = 12", "\ngames = 400"), "small.toml"), random.Random(SEED)
     begin = time.monotonic()
     run("tune", file, "--out", tmp_path / "whole")
     seconds, growth = time.monotonic() - begin, size(tmp_path / "whole", JOURNAL) / 4
