@@ -23,7 +23,13 @@ claim_ahead(
     ", which plays by the article's mix of terms",
     (("B, 1000", "greedy, tuned"), ("B corrected, 1000", "greedy, tuned")),
 )
-claim_ahead("B2", "B, 10000", "B, 1000", "", (("B corrected, 10000", "B corrected, 1000"),))
+claim_ahead(
+    "B2",
+    "B, 10000",
+    "B, 1000",
+    "",
+    (("B corrected, 10000", "B corrected, 1000"), ("B corrected, 5000", "B corrected, 1000")),
+)
 claim_ahead(
     "B3",
     "B, merging rollouts",
