@@ -35,7 +35,7 @@ def plot_claims(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         )
         ax.hlines(place, row["low"], row["high"], color=COLORS[row["verdict"]], linewidth=2.2)
         ax.plot(row["ours"], place, "o", color=COLORS[row["verdict"]])
-    ax.set_yticks(range(len(frame)), frame["claim"])
+    ax.set_yticks(range(len(frame)), frame["claim"] + frame["n"].map(" (n {:,})".format))
     ax.set_ylim(len(frame) - 0.4, -0.6)
     ax.grid(visible=False, axis="y")
     ax.tick_params(axis="y", length=0)
@@ -46,7 +46,7 @@ def plot_claims(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(FuncFormatter(plain_number))
         ax.set_xlabel("multiple of what was claimed [log scale]; grey: as claimed")
-    for word in frame["verdict"].unique():
+    for word in (word for word in COLORS if (frame["verdict"] == word).any()):
         ax.plot([], [], "o-", color=COLORS[word], label=word)
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     return ax

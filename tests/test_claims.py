@@ -148,6 +148,6 @@ def test_numbers_stand_beside_what_was_claimed():
     assert (frame[["claimed_low", "claimed_high"]] >= 0).all(axis=None)
     for unit, rows in frame.reset_index().groupby("unit"):
         axes = plot_claims(rows)
-        assert [text.get_text() for text in axes.get_yticklabels()] == list(rows["claim"])
+        assert [text.get_text() for text in axes.get_yticklabels()] == [f"{claim} (n 50)" for claim in rows["claim"]]
         assert axes.get_xscale() == ("linear" if unit == "share" else "log")
         plt.close(axes.figure)
