@@ -115,6 +115,7 @@ def wait(process, draw, seconds, grown, growth):
     end = grown() + draw.uniform(0.0, growth)
     while grown() < end and process.poll() is None:
         time.sleep(0.001)
+    time.sleep(draw.uniform(0.0, 0.05 * seconds))
 
 
 def stored(folder):
