@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,16 @@ def test_agents_take_the_time_they_are_given(spec):
 
 
 def test_unequal_times_are_told():
-    assert duel("mcts:simulations=1", "greedy", games=20).uneven().startswith("Times differ: ")
+    found = duel("mcts:simulations=1", "greedy", games=20)
+    assert found.uneven().startswith("Times differ: ")
+    even = found.games.assign(seconds=1e-6 * found.games["moves"])
+    assert replace(found, games=even).uneven() is None
+
+
+def test_a_duel_that_runs_out_of_deals_says_so():
+    found = duel("random:seed=1", "random:seed=2", games=20, seed=50)
+    assert (found.verdict, found.deals) == ("undecided", 20)
+    assert found.sentence.endswith("that is too close to call with 20 deals.")
 
 
 def test_games_are_kept_and_not_played_again(tmp_path, monkeypatch):
