@@ -89,6 +89,7 @@ def test_a_clock_that_jumps_takes_no_trial_from_its_worker(jumping, tmp_path):
     assert (out / "best.toml").exists()
 
 
+@pytest.mark.slow
 def test_six_processes_open_one_new_database(tmp_path):
     import optuna
 
