@@ -154,7 +154,7 @@ def test_quick_and_compare_hold_what_they_promise():
     assert depths["minimax"] >= {1, 2, 3}
     assert depths["mcts"] >= {100, 1000}
     times = {entry.agent.seconds for entry in compare.entries if entry.agent.timed}
-    assert times >= {0.0001, 0.001, 0.01}
+    assert times >= {0.0001, 0.001}
 
 
 def test_a_run_equals_its_batches(tmp_path):
