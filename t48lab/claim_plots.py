@@ -25,14 +25,8 @@ def plot_claims(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax = ax or new_axes(7.2, 1.6 + 0.36 * len(frame))
     for place, (_, row) in enumerate(frame.iterrows()):
         ax.hlines(place, row["claimed_low"], row["claimed_high"], color=CLAIMED, linewidth=9)
-        ax.plot(
-            (row["claimed_low"] + row["claimed_high"]) / 2,
-            place,
-            "|",
-            color="#777777",
-            markersize=13,
-            markeredgewidth=3,
-        )
+        if row["claimed_low"] == row["claimed_high"]:
+            ax.plot(row["claimed_low"], place, "|", color="#777777", markersize=13, markeredgewidth=3)
         ax.hlines(place, row["low"], row["high"], color=COLORS[row["verdict"]], linewidth=2.2)
         ax.plot(row["ours"], place, "o", color=COLORS[row["verdict"]])
     ax.set_yticks(range(len(frame)), frame["claim"] + frame["n"].map(" (n {:,})".format))

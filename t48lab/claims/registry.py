@@ -31,7 +31,8 @@ def claim_ahead(name: str, first: str, second: str, words: str = "", others: tup
     @claim(name)
     def rule(e: Evidence) -> Ruling:
         found = e.difference(first, second)
-        more = "".join(f" '{a}' less '{b}': {plain(e.difference(a, b))}." for a, b in others)
+        rest = [(f" '{a}' less '{b}'", e.difference(a, b)) for a, b in others]
+        more = "".join(f"{pair}: {plain(difference)}, n {difference.n}." for pair, difference in rest)
         return Ruling(found, above(found), f"Points by which '{first}' is ahead of '{second}'{words}.{more}")
 
 
