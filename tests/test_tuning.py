@@ -387,6 +387,7 @@ def stored(folder, plan):
 
 
 @pytest.mark.faults
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_killed_studies_end_with_exactly_their_trials(tmp_path):
     """kill -9 in the middle of a trial, four times at odd moments, then to the end."""
