@@ -413,6 +413,7 @@ def test_killed_studies_end_with_exactly_their_trials(tmp_path):
 
 
 @pytest.mark.faults
+@pytest.mark.slow
 @pytest.mark.compiled
 def test_an_interrupted_study_goes_on(tmp_path):
     path, out = write(tmp_path, SLOW), tmp_path / "out"

@@ -144,6 +144,7 @@ def test_half_written_files_beside_the_games_are_named_or_written_again(tmp_path
     pd.testing.assert_frame_equal(stored(out), before)
 
 
+@pytest.mark.slow
 def test_a_half_written_journal_goes_on(tmp_path):
     file, draw = write(tmp_path, SMALL, "small.toml"), random.Random(SEED)
     run("tune", file, "--trials", "4", "--out", tmp_path / "whole")
