@@ -314,11 +314,11 @@ def log_points(ax: Axes, axis: Literal["x", "y"], values: np.ndarray[Any, np.dty
     """Nothing; the axis is logarithmic, fits these values and has ticks that can be read."""
     known = values[np.isfinite(values) & (values > 0)]
     low, high = (known.min(), known.max()) if len(known) else (1.0, 10.0)
-    few = high / low < 30
+    subs = (1, 2, 5) if high / low < 30 else (1, 3) if high / low < 3e4 else (1,)
     getattr(ax, f"set_{axis}scale")("log")
     getattr(ax, f"set_{axis}lim")(low / 1.15, high * 1.15)
     lines = getattr(ax, f"{axis}axis")
-    lines.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1, 3)))
+    lines.set_major_locator(LogLocator(subs=subs))
     lines.set_major_formatter(FuncFormatter(short_points))
     lines.set_minor_formatter(NullFormatter())
 
