@@ -152,5 +152,5 @@ def around(plan: Plan, winner: Agent, free: Free) -> list[Any]:
         reach = _WIDTH * (free.high - free.low)
         found = np.linspace(max(free.low, own - reach), min(free.high, own + reach), count)
     numbers = {round(x) for x in found.tolist()} if free.whole else {float(f"{x:.4g}") for x in found.tolist()}
-    inside = {number for number in numbers if free.low <= number <= free.high}
+    inside = {number for number in numbers if free.low <= number <= free.high and f"{number:.4g}" != f"{own:.4g}"}
     return sorted({*inside, own})
