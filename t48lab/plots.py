@@ -314,7 +314,7 @@ def log_points(ax: Axes, axis: Literal["x", "y"], values: np.ndarray[Any, np.dty
     """Nothing; the axis is logarithmic, fits these values and has ticks that can be read."""
     known = values[np.isfinite(values) & (values > 0)]
     low, high = (known.min(), known.max()) if len(known) else (1.0, 10.0)
-    subs = (1, 2, 5) if high / low < 30 else (1, 3) if high / low < 3e4 else (1,)
+    subs = (1, 2, 5) if high / low < 30 else (1, 3) if high / low < 3e4 and low > 1e-3 else (1,)
     getattr(ax, f"set_{axis}scale")("log")
     getattr(ax, f"set_{axis}lim")(low / 1.15, high * 1.15)
     lines = getattr(ax, f"{axis}axis")
