@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 TRIAL, BEST, BASELINE, FAINT = "#0072B2", "#D55E00", "#009E73", "#9a9a9a"
 _WORDS = {"mean_score": "mean score [points]", "mean_log_score": "mean natural logarithm of the score"}
+_JITTER = {"x": 0.754878, "y": 0.569840}
 _COSTS = {"ms_per_move": "processor time per move [ms, log scale]", "nodes_per_move": "nodes per move [log scale]"}
 
 
@@ -127,7 +128,7 @@ def _places(ax: Axes, axis: Literal["x", "y"], values: pd.Series[Any], log: bool
         return numbers
     names = sorted(set(values), key=lambda name: (not name.isdigit(), int(name) if name.isdigit() else 0, name))
     lines.set_ticks(range(len(names)), names)
-    jitter = 0.25 * (2 * (np.arange(len(values)) * 0.618034 % 1) - 1)
+    jitter = 0.25 * (2 * (np.arange(len(values)) * _JITTER[axis] % 1) - 1)
     places: np.ndarray[Any, Any] = np.array([names.index(value) for value in values]) + jitter
     return places
 
