@@ -220,8 +220,8 @@ class Expectimax(_TreeSearch):
             at.FULL_IS_LEAF: int(self.full_leaf),
         }
         program = self._program(rules, at.EXPECTIMAX_TABLE, integers, {at.CUTOFF: self.cutoff})
-        plain = self.leaf == "afterstate" and self.fours == 16 and not self.full_leaf
-        return with_bounds(program) if plain and self.depth > 2 else program
+        bounded = self.depth > 2 and self.leaf == "afterstate" and not self.full_leaf
+        return with_bounds(program) if bounded else program
 
 
 class Minimax(_TreeSearch):
