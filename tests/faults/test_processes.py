@@ -124,6 +124,7 @@ def test_of_several_runs_at_once_one_plays_and_the_others_say_so(tmp_path, whole
     pd.testing.assert_frame_equal(stored(out), whole[0])
 
 
+@pytest.mark.slow
 def test_of_two_duels_at_once_each_deal_is_stored_once(tmp_path):
     contest = ["duel", "random:seed=1", "random:seed=2", "--games", "200", "--out", tmp_path / "out"]
     ends = [(process.communicate(timeout=600), process.returncode) for process in [start(*contest) for _ in range(2)]]
