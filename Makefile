@@ -76,5 +76,5 @@ lock: | $(filter .uv/%,$(UV)) ## write requirements.lock from pyproject.toml
 		--no-emit-index-url --custom-compile-command "make lock" --output-file requirements.lock
 
 clean: ## remove the environment, the caches and the quick results
-	rm -rf .venv .uv .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage results/quick
+	rm -rf .venv .uv .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage results/quick results/tune_quick
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

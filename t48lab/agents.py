@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, model_validator
 from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error
 from t48lab.kernels import layout as at
-from t48lab.programs import ENGINE, EvaluatorChoice, Program, assemble
+from t48lab.programs import ENGINE, EvaluatorChoice, Program, assemble, with_bounds
 from t48lab.records import parameter
 from t48lab.rules import Rules
 from t48lab.searches import SearchResult, run_search
@@ -62,6 +62,11 @@ class Agent(SpecRecord):
         """Whether seconds limit the search, so that the same seed may play another game."""
         return getattr(self, "seconds", None) is not None
 
+    @property
+    def engine(self) -> str:
+        """Version of everything that decides its games beside its parameters; goes up when any of them changes."""
+        return ENGINE
+
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays that the agent's compiled search reads on boards of these rules."""
         raise NotImplementedError(f"{type(self).__name__} has no compiled search")
@@ -80,7 +85,7 @@ class Agent(SpecRecord):
         That is every parameter, weights rather than a preset's name, the rules, the stop tile, the engine's
         version and, beside random spawns, every parameter of the spawner.
         """
-        facts = {"engine": ENGINE, "agent": self.resolved(), "rules": rules.model_dump(), "stop_tile": stop_tile}
+        facts = {"engine": self.engine, "agent": self.resolved(), "rules": rules.model_dump(), "stop_tile": stop_tile}
         if spawner is not None and spawner.name != "random":
             facts["spawner"] = spawner.resolved()
         return digest(facts)
@@ -191,6 +196,21 @@ class Expectimax(_TreeSearch):
     )
     full_leaf: bool = parameter(False, "value full boards at once, even when they can still move")
 
+    @property
+    def engine(self) -> str:
+        """As of any agent; bounds at chance nodes came with 2, and let limited searches look further."""
+        return "2" if self.seconds or self.nodes else ENGINE
+
+    def search(
+        self, board: Board | str, rules: Rules | None = None, values: Literal["all", "best"] = "all"
+    ) -> SearchResult:
+        """As of any agent; with values="best", as in games, only the best move's value is sure to be exact.
+
+        The others may then be upper bounds, below the best, which takes less time from three moves ahead on.
+        """
+        board = Board.parse(board)
+        return run_search(program(self.spec, rules or Rules(rows=board.rows, cols=board.cols)), board, values)
+
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
         integers = {
@@ -199,7 +219,9 @@ class Expectimax(_TreeSearch):
             at.FOURS: self.fours,
             at.FULL_IS_LEAF: int(self.full_leaf),
         }
-        return self._program(rules, at.EXPECTIMAX_TABLE, integers, {at.CUTOFF: self.cutoff})
+        program = self._program(rules, at.EXPECTIMAX_TABLE, integers, {at.CUTOFF: self.cutoff})
+        bounded = self.depth > 2 and self.leaf == "afterstate" and not self.full_leaf
+        return with_bounds(program) if bounded else program
 
 
 class Minimax(_TreeSearch):

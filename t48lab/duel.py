@@ -179,7 +179,7 @@ def _decided(test: SequentialTest, experiment: Experiment, games: pd.DataFrame) 
 
 
 def with_seconds(agent: Agent | str, seconds: float) -> Agent:
-    """The agent with this time for each move in place of its depth, nodes or simulations; raises T48Error."""
+    """The agent with this processor time for each move in place of its depth, nodes or simulations; raises T48Error."""
     agent = make_agent(agent)
     if "seconds" not in type(agent).model_fields:
         raise T48Error(f"{agent.name} takes no time limit, so it cannot be given equal time; leave --equal-time out")
@@ -191,9 +191,10 @@ def with_seconds(agent: Agent | str, seconds: float) -> Agent:
 def equal_time(
     first: Agent | str, second: Agent | str, seed: int = SEED, ms: float | None = None
 ) -> tuple[Agent, Agent]:
-    """Both agents with `ms` milliseconds for each move, or with the time that the first takes as it is.
+    """Both agents with `ms` milliseconds of processor time for each move, or with what the first takes as it is.
 
-    That is its `seconds`, or else its mean over a few games of a seed that no duel uses, to two digits.
+    That is its `seconds`, or else its mean over a few games of a seed that no duel uses, to two digits and 0.1 ms
+    at least.
     """
     first, second = make_agent(first), make_agent(second)
     seconds = ms / 1000 if ms is not None else getattr(first, "seconds", None) or _seconds_per_move(first, seed)

@@ -5,13 +5,20 @@ import re
 LONGEST = 800
 """Most letters of a message: hostile input should not fill a screen."""
 
-_USER_INFO = re.compile(r"([a-z][\w+.-]*://[^:/@\s]*:)\S*@", flags=re.IGNORECASE)
-_PARAMETER = re.compile(r"\b((?:password|passwd|pwd|passfile)\s*=\s*)('[^']*'|[^&;\s]+)", flags=re.IGNORECASE)
+_WORD = re.compile(r"\S+")
+_USER_INFO = re.compile(r"((?::/|//)[^:@]*:).*")
+_PARAMETER = re.compile(r"\b(\w*(?:password|passwd|pwd|passfile)\s*=\s*)('[^']*'|[^&;\s]+)", flags=re.IGNORECASE)
 
 
 def redacted(text: str) -> str:
     """The text with *** in place of each password: of URLs, `postgresql://me:***@host`, and after `password=`."""
-    return _PARAMETER.sub(r"\1***", _USER_INFO.sub(r"\1***@", text))
+    return _PARAMETER.sub(r"\1***", _WORD.sub(_without_user_info, text))
+
+
+def _without_user_info(word: re.Match[str]) -> str:
+    """The word with *** in place of what stands between a URL's user and its last `@`."""
+    before, at, host = word[0].rpartition("@")
+    return _USER_INFO.sub(r"\1***", before) + at + host
 
 
 def one_line(text: str) -> str:

@@ -156,7 +156,7 @@ class Evaluator(_Weighted):
             data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise T48Error(f"cannot read evaluator {path}: {error.strerror}") from None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise T48Error(f"{path} is not valid TOML: {error}") from None
         try:
             return cls(**data)

@@ -46,6 +46,21 @@ PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
             "lost": -1_000_000.0,
         },
     ),
+    "tuned_deep": (
+        "The six terms of `tuned` for searches that look five moves and more ahead. Trial 42 of the study tune_deep; "
+        "results/strength sets it beside the others on games that no study has seen.",
+        {
+            "terms": {
+                "empty": {"weight": 87.0, "exponent": 0.918},
+                "monotonicity": {"weight": 89.1, "exponent": 2.65},
+                "smoothness": {"weight": 193.6, "exponent": 0.558},
+                "corner": {"weight": 0.164, "exponent": 2.41},
+                "merges": 376.9,
+                "rank_sum": {"weight": -3.84, "exponent": 3.467},
+            },
+            "lost": -536_700.0,
+        },
+    ),
     "four_terms": (
         "Empty cells, order, smoothness and corners in pure line tables; weights from a random search of "
         "about 250 candidates at depth 2, most of them with 60 games each.",

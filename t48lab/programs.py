@@ -9,7 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from t48lab.kernels import layout
 from t48lab.rules import Rules
 
 ENGINE = "1"
-"""Version of everything that decides a game beside its parameters; goes up when any seeded game changes."""
+"""Version of the rules, spawns and searches; goes up when games of every agent change, see `Agent.engine`."""
 
 COMPILING = "compiling kernels, once per machine: about 30 s\n"
 COMPILING_AGAIN = "compiling kernels, about 30 s each time: set NUMBA_CACHE_DIR to a folder that can be written to\n"
@@ -68,6 +68,20 @@ def assemble(
     timed = bool(numbers[layout.SECONDS] > 0)
     purpose = layout.SEARCH_STREAM + 2 * seed
     return Program(kernel, settings, numbers, moves, board_rules, lines, extra, memory_words, timed, purpose)
+
+
+def with_bounds(program: Program) -> Program:
+    """The program with tables behind its evaluator's that bound a board's value by the sum of its tiles.
+
+    Without them when the evaluator has terms that are no sums over lines.
+    """
+    if program.extra[layout.CLASS] != layout.PURE_LINES:
+        return program
+    rows, columns = program.extra[[layout.BLOCKS + layout.ROW_TABLES, layout.BLOCKS + layout.COLUMN_TABLES]]
+    bounds = load("tilesums").tables(program.lines, np.uint64(rows), np.uint64(columns))
+    settings = program.settings.copy()
+    settings[layout.BOUNDS] = len(program.lines)
+    return replace(program, settings=settings, lines=np.concatenate([program.lines, bounds]))
 
 
 def _tables(evaluator: str | Evaluator | None, rules: Rules) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

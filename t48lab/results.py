@@ -49,7 +49,12 @@ class Store:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.games = self.folder / "games"
-        if self.folder.exists() and not self.folder.is_dir():
+        try:
+            usable = self.folder.is_dir() or not self.folder.exists()
+        except OSError as error:
+            reason = (error.strerror or "unknown reason").lower()
+            raise T48Error(f"{self.folder} cannot be a results folder ({reason}), choose another") from None
+        if not usable:
             raise T48Error(f"{self.folder} is a file, a results folder is needed")
 
     def frame(self) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,11 +60,15 @@ class SearchResult:
         return [cost, f"line: {line}"] if line else [cost, "no legal move"]
 
 
-def run_search(program: Program, board: Board) -> SearchResult:
-    """What the program finds in a position; the same every time unless seconds limit it."""
+def run_search(program: Program, board: Board, values: Literal["all", "best"] = "all") -> SearchResult:
+    """What the program finds in a position; the same every time unless seconds limit it.
+
+    `values="best"` asks expectimax for the best move and its value only, which is quicker: the other values are then
+    upper bounds.
+    """
     load(program.kernel), load("exact"), load("rng"), memory(program)
     start = time.perf_counter()
-    direction, out = _call(program, board)
+    direction, out = _call(program, board, values == "best")
     seconds = time.perf_counter() - start
     best = DIRECTIONS[direction] if direction >= 0 else None
     counts = out[at.VISITS : at.VISITS + 4]
@@ -82,11 +86,11 @@ def run_search(program: Program, board: Board) -> SearchResult:
     )
 
 
-def _call(program: Program, board: Board) -> tuple[int, NDArray[np.float64]]:
+def _call(program: Program, board: Board, best_only: bool = False) -> tuple[int, NDArray[np.float64]]:
     """The direction and the numbers of one compiled search with a generation and a stream of its own."""
     out = np.full(at.OUT_SIZE, np.nan)
     settings = program.settings.copy()
-    settings[at.GENERATION] = fresh_generation()
+    settings[at.GENERATION], settings[at.BEST_ONLY] = fresh_generation(), best_only
     low, high = (np.uint64(plane) for plane in board.planes)
     seen = load("exact").ranked_down(low, high)
     start = load("rng").seed_stream(low, high, np.uint64(program.purpose))

@@ -217,6 +217,8 @@ def _parsed(url: str) -> URL:
         raise T48Error(f"--storage is not a URL such as {hint}, or names an unknown database") from None
     except ModuleNotFoundError as error:
         raise T48Error(f"the storage needs the Python package {error.name}, install it") from None
+    if "@" in (parsed.host or ""):
+        raise T48Error("--storage has an @ in its password, write %40 in its place")
     if parsed.drivername == "postgresql+psycopg":
         try:
             import psycopg  # noqa: F401

@@ -30,7 +30,6 @@ from t48lab.agents import Agent
 from t48lab.chunks import base_seed, count_of
 from t48lab.errors import T48Error
 from t48lab.experiment import agent_of, name_of, read_toml, table_of, text_of
-from t48lab.programs import ENGINE
 from t48lab.records import Record, nearest, parameter
 from t48lab.spaces import Free, evaluator_of, free_parameter, of_evaluator, placed, point_of
 from t48lab.specs import digest
@@ -115,7 +114,7 @@ class Plan(BaseModel):
     def record(self) -> dict[str, Any]:
         """Everything that decides what a trial's figures mean and which trials come, as plain data."""
         record = {
-            "engine": ENGINE,
+            "engine": self.agent.engine,
             "agent": self.agent.resolved(),
             "free": {free.name: free.plain() for free in self.space},
             "games": self.games,
@@ -165,9 +164,9 @@ def load_study(path: str | Path, trials: int | None = None) -> Plan:
 
 def _read(path: Path, seen: list[Path]) -> dict[str, Any]:
     """The file's data on top of the data of the file that it starts from."""
+    data = read_toml(path)
     if path.resolve() in seen:
         raise T48Error(f"{path} starts from itself, give base the name of another file")
-    data = read_toml(path)
     if "base" not in data:
         return data
     below = _read(path.parent / text_of(data.pop("base"), "base"), [*seen, path.resolve()])

@@ -4,11 +4,17 @@
 
 prints them. Nulls are real duels between two streams of the random agent, each with seeds of its own. For the power,
 scores of real games are drawn with replacement, and one side's are multiplied until it wins the stated share.
+How many games it takes follows from the stored games of results/compare.
 """
 
+from math import ceil
+from pathlib import Path
+
 import numpy as np
+from scipy.stats import norm
 
 from t48lab.batch import play_batch
+from t48lab.results import Store
 from t48lab.sequential import VERDICTS, SequentialTest
 from t48lab.stats import share_interval
 
@@ -17,6 +23,9 @@ SIMULATED = (100, 1000)
 DUELS = 1000
 SEED = 2048
 AGENT = "greedy:by=evaluator,evaluator=classic"
+COMPARE = Path(__file__).parents[1] / "results" / "compare"
+COMPARED = ("random", "expectimax 1", "expectimax 2", "expectimax 3", "expectimax 4", "minimax 3", "mcts 100")
+GAINS = (0.05, 0.1, 0.2)
 
 
 def verdict(test, difference):
@@ -113,5 +122,23 @@ def simulated_table():
     return "\n".join(lines)
 
 
+def needed(scores, gain):
+    """Games of each agent to find a mean that is higher by this share in 80% of tries, at a two-sided 5%."""
+    spread = scores.std(ddof=1) / scores.mean()
+    return ceil(2 * ((norm.ppf(0.975) + norm.ppf(0.8)) * spread / gain) ** 2)
+
+
+def needed_table():
+    """How many games of each agent it takes to tell means apart, as Markdown."""
+    heads = " | ".join(f"{gain:.0%} apart" for gain in GAINS)
+    lines = [f"| agent | games | spread | {heads} |", "| --- " + "| ---: " * (2 + len(GAINS)) + "|"]
+    games = Store(COMPARE).frame()
+    for agent in COMPARED:
+        scores = games.loc[games["agent"] == agent, "score"].to_numpy(float)
+        cells = [f"{scores.std(ddof=1) / scores.mean():.2f}", *(f"{needed(scores, gain):,}" for gain in GAINS)]
+        lines.append(f"| {agent} | {len(scores)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
-    print(exact_table(), simulated_table(), sep="\n\n")
+    print(exact_table(), simulated_table(), needed_table(), sep="\n\n")

@@ -89,7 +89,7 @@ def compiled_values(evaluator, boards, rows=4, cols=4):
 
 
 def test_every_preset_has_a_twin_and_a_meaning():
-    assert set(TWINS) | {"tuned", "four_terms"} == set(PRESETS) == set(PRESET_DATA)
+    assert set(TWINS) | {"tuned", "tuned_deep", "four_terms"} == set(PRESETS) == set(PRESET_DATA)
     assert all(meaning.endswith(".") for meaning, _ in PRESET_DATA.values())
     assert PRESETS["seed"] == PRESETS["a"]
 

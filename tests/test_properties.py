@@ -152,6 +152,25 @@ def test_toml_files(tmp_path, text):
     only_our_error(get_evaluator, path)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "{ a = " * 3000,
+        "a = " + "[" * 5000,
+        'base = "\\u0000"',
+        'base = "' + "b" * 300 + '"',
+        'base = "hostile.toml"',
+    ],
+    ids=["tables", "lists", "nothing", "a long name", "itself"],
+)
+def test_hostile_toml_files(tmp_path, text):
+    path = tmp_path / "hostile.toml"
+    path.write_text(text)
+    for call in (load_experiment, load_study, Evaluator.from_toml):
+        with pytest.raises(T48Error):
+            call(path)
+
+
 @given(st.dictionaries(st.sampled_from(["games", "seed", "agents", "rules", "spawners", "stop_tile", "name"]), PLAIN))
 def test_experiments_of_anything(data):
     only_our_error(make_experiment, data, "name")

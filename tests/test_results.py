@@ -302,6 +302,8 @@ def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(T48Error, match="is a file, a results folder is needed"):
         Store(tmp_path / "file")
+    with pytest.raises(T48Error, match=r"cannot be a results folder .file name too long., choose another"):
+        Store(tmp_path / ("long" * 100))
 
 
 def test_ten_thousand_games_read_quickly(store):

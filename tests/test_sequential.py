@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from duel_table import DEALS, drawn_duels, exact_table, shares, verdict
+from duel_table import DEALS, drawn_duels, exact_table, needed_table, shares, verdict
 
 from t48lab.batch import play_batch
 from t48lab.errors import T48Error
@@ -62,6 +62,10 @@ def test_simulated_differences_are_found():
 
 def test_the_documented_table_is_the_exact_one():
     assert exact_table() in DOC
+
+
+def test_the_documented_numbers_of_games_follow_from_the_stored_games():
+    assert needed_table() in DOC
 
 
 def test_wins_alone_end_a_duel_soon_and_sides_are_alike():

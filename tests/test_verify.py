@@ -2,6 +2,7 @@
 
 import ast
 import json
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -200,6 +201,10 @@ def test_results_are_data_files(folder):
         ("(postgresql+psycopg://me:se@cr:et@host/db)", "(postgresql+psycopg://me:***@host/db)"),
         ("postgres://host/db?user=me&password=secret&x=1", "postgres://host/db?user=me&password=***&x=1"),
         ("host=h password='se cret' user=me", "host=h password=*** user=me"),
+        ("postgresql://host/db?sslpassword=secret", "postgresql://host/db?sslpassword=***"),
+        ("cannot read postgresql:/me:secret@host/db", "cannot read postgresql:/me:***@host/db"),
+        ("redis://:secret@host", "redis://:***@host"),
+        ("no file ann@home:2048.toml", "no file ann@home:2048.toml"),
         ("tcp://127.0.0.1:8786 and sqlite:///a@b.db", "tcp://127.0.0.1:8786 and sqlite:///a@b.db"),
         ("depth must be 1 or more, got 0", "depth must be 1 or more, got 0"),
     ],
@@ -209,6 +214,45 @@ def test_passwords_are_left_out_of_what_is_said(text, shown, capsys):
     assert "secret" not in redacted(text)
 
 
-def test_a_password_in_a_command_line_is_not_repeated(capsys):
-    assert status(["verify", "a", "postgresql://me:secret@host/db"]) == 2
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["verify", "a"],
+        ["verify"],
+        ["report"],
+        ["run"],
+        ["tune"],
+        ["play", "--agent"],
+        ["advise"],
+        ["run", "a.toml", "--out"],
+    ],
+)
+def test_a_password_in_a_command_line_is_not_repeated(arguments, capsys):
+    assert status([*arguments, "postgresql://me:secret@host/db"]) == 2
     assert "secret" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:secret@host:port/db",
+        "postgresql://me:a@secret@127.0.0.1:1/db",
+        "postgresql://me:a@secret@[::1/db",
+        "nonsense://me:secret@host/db",
+        "mysql+nonsense://me:secret@host/db",
+        "sqlite://me:secret@host/file.db",
+        "me:secret@host/db",
+        "host=h password=secret",
+    ],
+)
+def test_a_password_in_a_storage_that_is_refused_is_not_repeated(url, tmp_path, capsys):
+    study = Path(__file__).parents[1] / "experiments" / "tune_quick.toml"
+    assert status(["tune", str(study), "--out", str(tmp_path / "out"), "--storage", url]) == 2
+    assert "secret" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("piece", ["a", "://a:", "password=", "password='", "@", ":/", "a@:/b:"])
+def test_passwords_are_looked_for_in_a_long_text_quickly(piece):
+    begin = time.process_time()
+    assert len(str(T48Error(piece * 200_000))) < 1000
+    assert time.process_time() - begin < 2

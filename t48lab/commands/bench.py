@@ -26,7 +26,10 @@ SEARCHES = (
     *(f"minimax:depth={depth},evaluator=classic" for depth in (1, 2, 3)),
     "mcts:simulations=100",
 )
-"""Searches whose nodes are counted."""
+"""Searches whose nodes are counted, all values asked for."""
+
+BEST_ONLY = tuple(f"expectimax:depth={depth},evaluator=classic" for depth in (3, 4))
+"""Searches whose nodes are counted when only the best move is asked for, as in games."""
 
 PLAYERS = (
     ("random", 200_000),
@@ -63,17 +66,19 @@ def fingerprint() -> dict[str, Any]:
     from t48lab.specs import digest
 
     found = {spec: [_searched(spec, board) for board in POSITIONS] for spec in SEARCHES}
+    for spec in BEST_ONLY:
+        found[f"{spec} (best move)"] = [_searched(spec, board, values="best") for board in POSITIONS]
     each = {spec: [[result.nodes, result.best] for result in results] for spec, results in found.items()}
     nodes = {spec: sum(result.nodes for result in results) for spec, results in found.items()}
     return {"nodes": nodes, "digest": digest(each)}
 
 
-def _searched(spec: str, board: str) -> SearchResult:
+def _searched(spec: str, board: str, **wanted: Any) -> SearchResult:
     """What a search finds on a thread of its own, where no earlier search has left anything in its tables."""
     from t48lab.agents import make_agent
 
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(make_agent(spec).search, board).result()
+        return pool.submit(make_agent(spec).search, board, **wanted).result()
 
 
 def speeds() -> dict[str, dict[str, float]]:

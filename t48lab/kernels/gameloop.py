@@ -11,6 +11,7 @@ from t48lab.kernels.bitboard import CELLS, popcount, random_play, spawn
 from t48lab.kernels.clock import cpu
 from t48lab.kernels.exact import fits, full_potential, max_rank, ranked_down, slide_planes
 from t48lab.kernels.layout import (
+    BEST_ONLY,
     CANCELLED,
     ENDED,
     FINAL_HIGH,
@@ -184,6 +185,7 @@ def play_games(
     need no call a move, unless there is a log, a stop rank or an adversary.
     """
     settings, s_settings = settings.copy(), s_settings.copy()
+    settings[BEST_ONLY] = 1
     choices, spawns = np.zeros(1, np.uint64), np.zeros(1, np.uint64)
     inline = inline_random != 0 and adversarial == 0 and stop_rank == 0 and len(log) == 0
     start = cpu()

@@ -12,12 +12,13 @@ VALUES, VISITS, NODES, DEPTH_REACHED, PROBES, HITS, LEAVES = 0, 4, 8, 9, 10, 11,
 OUT_SIZE = 16
 
 # settings shared by all searches: directions in order of preference come first
-ORDER, CAPACITY, GENERATION = 0, 4, 5
+ORDER, CAPACITY, GENERATION, BEST_ONLY = 0, 4, 5, 14
 SETTINGS_SIZE = 24
 REALS_SIZE = 8
 
 # expectimax, minimax, adversary
 DEPTH, LEAF_STATE, USE_TABLE, NODE_LIMIT, ADAPT, FOURS, MIN_DEPTH, FULL_IS_LEAF = range(6, 14)
+BOUNDS = 15  # where in `lines` the tables of tilesums.py start; 0 = there are none
 CUTOFF, SECONDS = 0, 1
 
 # expectimax memory: constants and counters, 64 words of scratch for each of 16 depths, two words an entry

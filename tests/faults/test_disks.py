@@ -50,6 +50,16 @@ def test_a_full_disk_ends_a_study_in_one_line_and_room_lets_it_go_on(small_disk,
     assert (disk / "out" / "best.toml").exists()
 
 
+@pytest.mark.parametrize("left", [0, 20_000])
+def test_a_full_disk_ends_a_duel_in_one_line_and_room_lets_it_go_on(small_disk, left, tool):
+    disk = small_disk("16m")
+    filler, contest = filled(disk, left), ["duel", "priority", "random", "--games", "2000", "--out", disk / "out"]
+    assert "no space left on device" in tool.refused(*contest)
+    filler.unlink()
+    assert "beats" in tool.run(*contest)[0]
+    tool.run("verify", disk / "out")
+
+
 def test_a_read_only_folder_is_read_and_not_written(small_disk, tmp_path, tool):
     disk, file = small_disk("16m"), write(tmp_path)
     tool.run("run", file, "--games", "5", "--out", disk / "out")

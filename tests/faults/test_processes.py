@@ -73,6 +73,15 @@ def test_a_clock_that_jumps_changes_no_game(jumping, tmp_path, whole):
     run("verify", out, LD_PRELOAD=jumping)
 
 
+def test_a_clock_that_jumps_leaves_a_search_its_time(jumping, tmp_path):
+    out = tmp_path / "out"
+    agents = '[agents]\n"a" = "mcts:seconds=0.001"\n"b" = "expectimax:seconds=0.001,evaluator=classic"\n'
+    run("run", write(tmp_path, "games = 4\nstop_tile = 256\n" + agents), "--out", out, LD_PRELOAD=jumping)
+    sums = Store(out).frame().groupby("agent")[["seconds", "moves"]].sum()
+    assert len(sums) == 2
+    assert (sums["seconds"] / sums["moves"]).between(0.0005, 0.0015).all()
+
+
 def test_a_clock_that_jumps_takes_no_trial_from_its_worker(jumping, tmp_path):
     file, out = write(tmp_path, SMALL, "small.toml"), tmp_path / "out"
     both = [start("tune", file, "--out", out, LD_PRELOAD=jumping) for _ in range(2)]
@@ -113,6 +122,19 @@ def test_of_several_runs_at_once_one_plays_and_the_others_say_so(tmp_path, whole
         if code:
             assert f"{out} is in use by another run, wait for its end or choose another --out" in err
     pd.testing.assert_frame_equal(stored(out), whole[0])
+
+
+@pytest.mark.slow
+def test_of_two_duels_at_once_each_deal_is_stored_once(tmp_path):
+    contest = ["duel", "random:seed=1", "random:seed=2", "--games", "200", "--out", tmp_path / "out"]
+    ends = [(process.communicate(timeout=600), process.returncode) for process in [start(*contest) for _ in range(2)]]
+    said = {out for (out, _), code in ends if code == 0}
+    assert len(said) == 1
+    for (_, err), code in ends:
+        assert "Traceback" not in err
+        assert code == 0 or "is in use by another run, wait for its end or choose another --out" in err
+    stored(tmp_path / "out")
+    assert run(*contest)[0] in said
 
 
 def test_two_experiments_do_not_get_into_one_folder(tmp_path):
