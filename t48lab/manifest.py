@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import t48lab
+from t48lab.kernels import sources
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "pandas", "pyarrow", "scipy")
 
@@ -26,7 +27,7 @@ def start_run(
     that were played earlier stay listed, and so do earlier runs: their games are still there. `place` is what
     there is to say of this run's workers when they are on other machines.
     """
-    run: dict[str, Any] = {"started": now(), "finished": None, "commit": commit()}
+    run: dict[str, Any] = {"started": now(), "finished": None, "commit": commit(), "kernels": sources()}
     run |= {"versions": versions(), "machine": machine(), **(place or {})}
     known = {key for agent in facts["agents"].values() for key in agent["agent_keys"].values()}
     older = {

@@ -55,7 +55,7 @@ def test_games_of_any_rules_and_spawner_are_replayed(folder):
 
 def test_a_sample_depends_on_its_seed_and_all_may_be_asked_for(folder, monkeypatch):
     seen = []
-    monkeypatch.setattr("t48lab.verify._compare_game", lambda stored, _: seen.append(stored["game"]))
+    monkeypatch.setattr("t48lab.verify._compare_game", lambda stored, *_: seen.append(stored["game"]))
     for seed in (0, 0, 1):
         verify(folder, games=1, seed=seed)
     assert seen[:4] == seen[4:8] != seen[8:]
@@ -78,6 +78,16 @@ def test_untrue_rows_are_named(folder, change, words):
         (folder / f"{name}.csv").unlink()
     with pytest.raises(T48Error, match=words):
         verify(forged(folder, **change), games=100)
+
+
+def test_other_kernels_may_have_looked_at_other_nodes(folder):
+    for name in ("summary", "pairs"):
+        (folder / f"{name}.csv").unlink()
+    path = forged(folder, nodes=1) / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"runs": [{"kernels": "others"}]}))
+    found = verify(folder, games=100)
+    assert found.recounted == 1
+    assert "1 of them took other kernels more or fewer nodes" in found.sentence
 
 
 def test_a_consistent_lie_is_found_by_replaying(tmp_path):
