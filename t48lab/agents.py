@@ -208,6 +208,8 @@ class Expectimax(_TreeSearch):
 
         The others may then be upper bounds, below the best, which takes less time from three moves ahead on.
         """
+        if values not in ("all", "best"):
+            raise T48Error(f"values must be 'all' or 'best', got {values!r}")
         board = Board.parse(board)
         return run_search(program(self.spec, rules or Rules(rows=board.rows, cols=board.cols)), board, values)
 

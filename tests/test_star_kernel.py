@@ -7,7 +7,7 @@ import pytest
 from numba import config, njit
 from test_expectimax_kernel import boards, from_games, packed
 
-from t48lab import Evaluator, Rules, make_agent, play
+from t48lab import Evaluator, Rules, T48Error, make_agent, play
 from t48lab.board import Board
 from t48lab.games import replay
 from t48lab.kernels import layout as at
@@ -68,12 +68,19 @@ def test_the_best_move_and_its_value_are_those_of_the_whole_search(evaluator, se
     assert fewer > 0 or evaluator not in TIGHT
 
 
+def test_only_all_and_best_can_be_asked_for():
+    with pytest.raises(T48Error, match="values must be 'all' or 'best', got 'worst'"):
+        make_agent("expectimax").search("0x0000000000000012", values="worst")
+
+
 def test_a_crowded_position():
     assert_same_best(make_agent("expectimax:depth=3,cutoff=0.05,evaluator=classic"), 0xBA87653442132101)
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("rules", [Rules(), Rules(rows=3, cols=3), Rules(four_probability=0.4)], ids=str)
+@pytest.mark.parametrize(
+    "rules", [Rules(), Rules(rows=3, cols=3), *(Rules(four_probability=p) for p in (0.0, 0.4, 1.0))], ids=str
+)
 def test_games_play_the_moves_of_the_whole_search(rules):
     agent = make_agent("expectimax:depth=3,evaluator=classic")
     for moment in itertools.islice(replay(play(agent, seed=5, rules=rules)), 400):
