@@ -76,8 +76,11 @@ class Agent(SpecRecord):
 
         The same board gets the same answer each time, unless seconds limit the search.
         """
+        return self._found(board, rules, "all")
+
+    def _found(self, board: Board | str, rules: Rules | None, values: Literal["all", "best"]) -> SearchResult:
         board = Board.parse(board)
-        return run_search(program(self.spec, rules or Rules(rows=board.rows, cols=board.cols)), board)
+        return run_search(program(self.spec, rules or Rules(rows=board.rows, cols=board.cols)), board, values)
 
     def key(self, rules: Rules = Rules(), stop_tile: int | None = None, spawner: SpecRecord | None = None) -> str:
         """Sixteen hexadecimal digits that stand for everything that decides a game but its seed and number.
@@ -210,8 +213,7 @@ class Expectimax(_TreeSearch):
         """
         if values not in ("all", "best"):
             raise T48Error(f"values must be 'all' or 'best', got {values!r}")
-        board = Board.parse(board)
-        return run_search(program(self.spec, rules or Rules(rows=board.rows, cols=board.cols)), board, values)
+        return self._found(board, rules, values)
 
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
