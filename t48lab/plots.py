@@ -283,8 +283,10 @@ def games_each(counts: pd.Series[Any]) -> str:
 
 
 def time_axis(ax: Axes) -> None:
-    """Nothing; the x axis is processor time per move, logarithmic."""
+    """Nothing; the x axis is processor time per move, logarithmic, with ticks in reach of what is drawn already."""
     ax.set_xscale("log")
+    if ax.dataLim.x1 < 30 * ax.dataLim.minposx:
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.xaxis.set_major_formatter(FuncFormatter(plain_number))
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("processor time per move [ms, log scale]")
