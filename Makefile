@@ -20,7 +20,7 @@ help:
 .uv/bin/uv:
 	python3 -m pip install --quiet --disable-pip-version-check --target .uv uv
 
-$(READY): requirements.lock | $(filter .uv/%,$(UV))
+$(READY): requirements.lock pyproject.toml | $(filter .uv/%,$(UV))
 	$(UV) venv --quiet --allow-existing --python '>=3.11' .venv
 	$(UV) pip install --quiet --python $(BIN)/python -r requirements.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps -e .
@@ -53,11 +53,11 @@ plain: $(READY) ## the small tests in plain Python, without the JIT
 bounds: $(READY) ## the test suite with every array index checked
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/bounds $(PYTEST) -n $(WORKERS) -m "not (faults or cluster or browser)"
 
-check: $(READY) ## style, types, layers, and the small tests without the JIT
+check: $(READY) ## style, types, imports, and the small tests without the JIT
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(PYTEST) -q tests/test_layers.py
+	$(BIN)/lint-imports
 	$(MAKE) plain
 
 format: $(READY) ## rewrite files in the project's style

@@ -1,5 +1,5 @@
 """`python -m t48lab` is the command `t48lab`."""
 
-from t48lab.cli import main
+from t48lab.commands.cli import main
 
 main()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from t48lab.errors import T48Error
@@ -116,3 +117,26 @@ def _shown(value: object) -> str:
     number = isinstance(value, str) and re.fullmatch(r"[-+.\deE]*\d", value)
     text = str(value) if number else " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def base_seed(seed: int, name: str = "seed") -> int:
+    """The seed, or another number of its range; raises T48Error when it cannot be one."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
+        raise T48Error(f"{name} must be a whole number from 0 to 2^63 - 1, got {seed!r}")
+    return int(seed)
+
+
+def count_of(number: int, name: str) -> int:
+    """The number; raises T48Error when it is not 1 or more."""
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
+        raise T48Error(f"{name} must be 1 or more, got {number!r}")
+    return int(number)
+
+
+def stop_rank(stop_tile: int | None) -> int:
+    """The rank of the tile that ends a game, 0 for none; raises T48Error when there is no such tile."""
+    if stop_tile is None:
+        return 0
+    if stop_tile not in [2**rank for rank in range(3, 18)]:
+        raise T48Error(f"stop_tile must be a power of two from 8 to 131072, or None, got {stop_tile!r}")
+    return int(stop_tile).bit_length() - 1

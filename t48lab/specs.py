@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from t48lab.errors import T48Error
-from t48lab.evaluators import Evaluator, get_evaluator
 from t48lab.records import Record, nearest
 
 _OPEN, _CLOSE = "{[", "}]"
+
+
+class Resolved(NamedTuple):
+    """Marks the type of a parameter whose value stands for more than it says, as a preset's name does."""
+
+    plain: Callable[[Any], Any]
+    """All of the value as plain data."""
 
 
 class SpecRecord(Record):
@@ -43,17 +49,17 @@ class SpecRecord(Record):
 
     def resolved(self) -> dict[str, Any]:
         """Every parameter as plain data, evaluators with all their weights."""
-        values = {n: getattr(self, n) for n in type(self).model_fields}
-        return {"name": self.name} | {n: _full(v) if n == "evaluator" else v for n, v in values.items()}
+        return {"name": self.name} | {n: self._resolved(n) for n in type(self).model_fields}
+
+    def _resolved(self, name: str) -> Any:
+        marks = (m for m in type(self).model_fields[name].metadata if isinstance(m, Resolved))
+        value = getattr(self, name)
+        return next((mark.plain(value) for mark in marks), value)
 
 
 def _short(value: Any) -> Any:
-    """A parameter for a spec: an evaluator of one's own as data without its defaults."""
-    return value.model_dump(mode="json", exclude_defaults=True) if isinstance(value, Evaluator) else value
-
-
-def _full(evaluator: str | Evaluator) -> Any:
-    return get_evaluator(evaluator).model_dump(mode="json")
+    """A parameter for a spec: a record, such as an evaluator of one's own, as data without its defaults."""
+    return value.model_dump(mode="json", exclude_defaults=True) if isinstance(value, Record) else value
 
 
 Kind = TypeVar("Kind", bound=SpecRecord)

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm
 
-from t48lab.batch import play_batch
-from t48lab.results import Store
-from t48lab.sequential import VERDICTS, SequentialTest
-from t48lab.stats import share_interval
+from t48lab.analysis import share_interval
+from t48lab.analysis.sequential import VERDICTS, SequentialTest
+from t48lab.experiments import Store
+from t48lab.games import play_batch
 
 DEALS = (20, 50, 100, 200, 500, 1000, 2000)
 SIMULATED = (100, 1000)

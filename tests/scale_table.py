@@ -16,11 +16,11 @@ from distributed.protocol import serialize_bytes
 from test_cluster import Dask
 
 from t48lab.agents import make_agent
-from t48lab.batch import play_batch, play_chunk
-from t48lab.chunks import Task
-from t48lab.cluster import connected, identity
-from t48lab.manifest import machine
-from t48lab.results import Store
+from t48lab.experiments import Store
+from t48lab.games import Task
+from t48lab.games.batch import play_batch, play_chunk
+from t48lab.games.cluster import connected, identity
+from t48lab.machine import machine
 from t48lab.rules import Rules
 
 SEED = 5

@@ -45,7 +45,7 @@ def write(folder, text=SMALL, name="small.toml"):
 
 def start(*arguments, **environment):
     """A process that runs `t48lab tune` with these arguments, in a group of its own."""
-    code = "from signal import *; signal(SIGINT, default_int_handler); from t48lab.cli import main; main()"
+    code = "from signal import *; signal(SIGINT, default_int_handler); from t48lab.commands.cli import main; main()"
     return subprocess.Popen(
         [sys.executable, "-c", code, "tune", *map(str, arguments)],
         cwd=ROOT,

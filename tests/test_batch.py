@@ -16,7 +16,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from t48lab import BatchInterrupted, Expectimax, RandomAgent, Rules, T48Error, iter_batch, play, play_batch
-from t48lab.batch import COLUMNS
+from t48lab.games.batch import COLUMNS
 from t48lab.progress import Progress, duration
 
 ROOT = Path(__file__).parents[1]
@@ -233,7 +233,7 @@ def test_interrupted_process_ends_soon_with_its_finished_games():
 
 
 def test_interrupted_batch_hands_over_what_is_finished(monkeypatch):
-    monkeypatch.setattr("t48lab.batch._CHUNK_SECONDS", 0.01)
+    monkeypatch.setattr("t48lab.games.batch._CHUNK_SECONDS", 0.01)
     with ThreadPoolExecutor(1) as pool:
         pool.submit(lambda: (time.sleep(0.5), os.kill(os.getpid(), signal.SIGINT)))
         with pytest.raises(BatchInterrupted) as interrupted:

@@ -31,7 +31,7 @@ pytestmark = [
 ]
 SPEC = "expectimax:depth=1,evaluator=tuned"
 BOARDS = f"""from t48lab import play
-from t48lab.viewer import Play, Replay
+from t48lab.pictures import Play, Replay
 Replay(play({SPEC!r}, seed=7), speed=50)"""
 
 

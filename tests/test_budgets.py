@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from results_frames import made_up
 
-from t48lab.budgets import STEP_COLUMNS, curves, doubling, doublings
+from t48lab.analysis import summary
+from t48lab.analysis.budgets import STEP_COLUMNS, curves, doubling, doublings
 from t48lab.errors import T48Error
-from t48lab.stats import summary
 
 KNOWN = {"a 1": (10_000, 1.0), "a 2": (20_000, 4.0), "b 1": (10_000, 2.0)}
 PAIR = (KNOWN["a 1"], KNOWN["a 2"])

@@ -9,16 +9,16 @@ import pandas as pd
 import pytest
 
 from t48lab import T48Error
-from t48lab.claim_plots import plot_claims
+from t48lab.agents import ENGINE
 from t48lab.claims import rulings
 from t48lab.claims.evidence import MEASURES, Evidence
+from t48lab.claims.plots import plot_claims
 from t48lab.claims.registry import CLAIMS
 from t48lab.claims.rulings import Found
 from t48lab.claims.stated import beside, stated_range
 from t48lab.claims.verdicts import COLUMNS, read_claims, run_claims
-from t48lab.cli import status
-from t48lab.experiment import load_experiment
-from t48lab.programs import ENGINE
+from t48lab.commands.cli import status
+from t48lab.experiments import load_experiment
 
 FOLDER = Path(__file__).parents[1] / "experiments"
 STATED = FOLDER / "claims.csv"

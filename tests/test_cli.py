@@ -10,9 +10,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from t48lab.cli import status
+from t48lab.analysis.stats import SUMMARY_COLUMNS
 from t48lab.commands import notebooks
-from t48lab.stats import SUMMARY_COLUMNS
+from t48lab.commands.cli import status
 
 pytestmark = pytest.mark.compiled
 ROOT = Path(__file__).parents[1]
@@ -301,7 +301,7 @@ def test_help_names_every_command_and_reads_well(run):
 
 def test_help_is_quick_and_loads_nothing_large():
     code = (
-        "import sys; from t48lab.cli import status; status(['--help']); "
+        "import sys; from t48lab.commands.cli import status; status(['--help']); "
         "sys.exit(any(name in sys.modules for name in ('numpy', 'pandas', 'numba', 'rich', 'matplotlib')))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False, timeout=60)

@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from t48lab import cluster
-from t48lab.batch import play_batch
-from t48lab.cli import status
+from t48lab.commands.cli import status
 from t48lab.errors import T48Error
-from t48lab.experiment import load_experiment, run_experiment
-from t48lab.results import KEY, Store
-from t48lab.verify import verify
+from t48lab.experiments import load_experiment, run_experiment, verify
+from t48lab.experiments.store import KEY, Store
+from t48lab.games import cluster, play_batch
 
 pytest.importorskip("distributed", reason="the extra t48lab[cluster] is not installed")
 pytestmark = [pytest.mark.cluster, pytest.mark.compiled]

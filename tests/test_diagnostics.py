@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from t48lab import Board, GameRecord, Rules, T48Error, play_batch, replay
-from t48lab.cli import status
-from t48lab.diagnostics import (
+from t48lab.commands.cli import status
+from t48lab.games.diagnostics import (
     DECISIONS,
     HABITS,
     MISJUDGED,

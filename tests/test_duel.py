@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from t48lab.agents import make_agent
-from t48lab.batch import play_batch
-from t48lab.cli import status
-from t48lab.duel import duel, equal_time, with_seconds
+from t48lab.analysis import SequentialTest
+from t48lab.commands.cli import status
 from t48lab.errors import T48Error
-from t48lab.results import KEY, Store
-from t48lab.sequential import SequentialTest
-from t48lab.verify import verify
+from t48lab.experiments import verify
+from t48lab.experiments.duels import duel, equal_time, with_seconds
+from t48lab.experiments.store import KEY, Store
+from t48lab.games import play_batch
 
 ROOT = Path(__file__).parents[1]
 STRONG, WEAK = "greedy:evaluator=tuned", "random"
@@ -129,7 +129,7 @@ def test_games_are_kept_and_not_played_again(tmp_path, monkeypatch):
     assert not stored.duplicated(KEY).any()
     assert set(found.games["score"]) <= set(stored["score"])
     assert verify(folder).tables == ("summary.csv", "pairs.csv")
-    monkeypatch.setattr("t48lab.duel.iter_batch", lambda *_, skip, **__: iter([]))
+    monkeypatch.setattr("t48lab.experiments.duels.iter_batch", lambda *_, skip, **__: iter([]))
     again = duel("priority", "random", games=30, seed=4, out=folder)
     assert (again.verdict, again.deals) == (found.verdict, found.deals)
 

@@ -1,7 +1,6 @@
 """What a notebook says of the games that it rests on."""
 
-from t48lab.essays import manifest_sheet
-from t48lab.experiment import make_experiment, run_experiment
+from t48lab.experiments import make_experiment, manifest_sheet, run_experiment
 
 
 def test_the_sheet_tells_live_games_from_stored_ones(tmp_path):

@@ -12,10 +12,10 @@ import pytest
 import reference_evaluators as twin
 
 from t48lab import PRESETS, Board, Evaluator, Rules, T48Error, Term, get_evaluator
+from t48lab.evaluators import TERMS
+from t48lab.evaluators.presets import MINUS_INFINITY
+from t48lab.evaluators.presets import PRESETS as PRESET_DATA
 from t48lab.kernels import layout as at
-from t48lab.presets import MINUS_INFINITY
-from t48lab.presets import PRESETS as PRESET_DATA
-from t48lab.terms import TERMS
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 COUNT = 10_000 if COMPILED else 300

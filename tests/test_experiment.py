@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from t48lab.agents import make_agent
-from t48lab.batch import play_batch
 from t48lab.errors import T48Error
-from t48lab.experiment import load_experiment, make_experiment, run_experiment
-from t48lab.results import KEY, Store
+from t48lab.experiments import load_experiment, make_experiment, run_experiment
+from t48lab.experiments.store import KEY, Store
+from t48lab.games import play_batch
 
 ROOT = Path(__file__).parents[1]
 QUICK = {"games": 6, "seed": 0, "agents": {"random": "random", "greedy": "greedy"}}
@@ -243,7 +243,7 @@ expectimax = "expectimax:depth=3,evaluator=tuned"
 @pytest.fixture
 def start(tmp_path):
     """A function that starts a run of SLOW in a process of its own; what still runs at the end is killed."""
-    code = "from signal import *; signal(SIGINT, default_int_handler); from t48lab.cli import main; main()"
+    code = "from signal import *; signal(SIGINT, default_int_handler); from t48lab.commands.cli import main; main()"
     out, path, processes = tmp_path / "out", file(tmp_path, SLOW, "slow.toml"), []
 
     def function(*extra):

@@ -86,7 +86,7 @@ def test_its_parameters_are_in_one_cell(path):
 def test_the_gallery_draws_with_every_plot_function():
     defined = {
         node.name
-        for module in Path(t48lab.__file__).parent.glob("*plots.py")
+        for module in Path(t48lab.__file__).parent.rglob("*plots.py")
         for node in ast.parse(module.read_text()).body
         if isinstance(node, ast.FunctionDef) and node.name.startswith("plot_")
     }

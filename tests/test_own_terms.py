@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from t48lab import Board, Evaluator, Expectimax, T48Error, line_term, make_agent
-from t48lab.terms import TERMS
+from t48lab.evaluators import TERMS
 
 BOARD = Board.parse("2 2 4 8 / 0 16 0 0 / 64 0 2 4 / 0 0 0 128")
 

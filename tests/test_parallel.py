@@ -3,8 +3,8 @@
 import pytest
 
 from t48lab import MCTS, Board, Greedy, T48Error
-from t48lab.cli import status
-from t48lab.parallel import search_together
+from t48lab.agents import search_together
+from t48lab.commands.cli import status
 
 BOARD = Board.parse("2 4 8 16 / 16 32 64 128 / 4 4 256 512 / 0 2 8 1024")
 OVER = "2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2"

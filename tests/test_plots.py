@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 from results_frames import AGENTS, made_up
 
-from t48lab import budget_plots, plots
-from t48lab.budgets import curves, doublings
-from t48lab.stats import correlations, pairs, pareto_front, summary
+from t48lab.analysis import budget_plots, correlations, curves, doublings, pairs, pareto_front, plots, summary
 
 MANY = {f"{family} {i}": (900 * 2**i, 0.01 * 3**i) for family in ("expectimax", "minimax", "mcts") for i in range(6)}
 DRAWINGS = {

@@ -13,17 +13,14 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from t48lab import Board, GameRecord, Rules, make_agent, make_spawner, play, replay
-from t48lab.agents import AGENTS
-from t48lab.cli import status
+from t48lab.agents import AGENTS, PlainAgent
+from t48lab.agents.systems import SYSTEMS
+from t48lab.commands.cli import status
 from t48lab.errors import T48Error
-from t48lab.evaluators import PRESETS, Evaluator, get_evaluator
-from t48lab.experiment import load_experiment, make_experiment
-from t48lab.plain import PlainAgent
-from t48lab.results import Store
+from t48lab.evaluators import PRESETS, TERMS, Evaluator, get_evaluator
+from t48lab.experiments import Store, load_experiment, make_experiment
 from t48lab.specs import join_spec, split_spec
 from t48lab.studies import load_study
-from t48lab.systems import SYSTEMS
-from t48lab.terms import TERMS
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = int(os.environ.get("T48LAB_EXAMPLES", "60"))

@@ -14,7 +14,8 @@ import pytest
 from results_frames import AGENTS, made_up
 
 from t48lab.errors import T48Error
-from t48lab.results import KEY, SCHEMA, SCHEMA_VERSION, Store, write_whole
+from t48lab.experiments.store import KEY, SCHEMA, SCHEMA_VERSION, Store
+from t48lab.files import write_whole
 
 FEW = {label: AGENTS[label] for label in ("random", "greedy")}
 
@@ -265,7 +266,7 @@ def test_one_writer_at_a_time(store):
 def test_the_lock_of_a_killed_process_is_free(store):
     code = """if True:
         import sys, time
-        from t48lab.results import Store
+        from t48lab.experiments import Store
         with Store(sys.argv[1]).lock():
             print("in", flush=True)
             time.sleep(60)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from duel_table import DEALS, drawn_duels, exact_table, needed_table, shares, verdict
 
-from t48lab.batch import play_batch
+from t48lab.analysis.sequential import ALPHA, FEWEST, MISSED, MOST, POWER, VERDICTS, SequentialTest
 from t48lab.errors import T48Error
-from t48lab.sequential import ALPHA, FEWEST, MISSED, MOST, POWER, VERDICTS, SequentialTest
+from t48lab.games import play_batch
 
 DOC = (Path(__file__).parents[1] / "docs" / "duel.md").read_text()
 

@@ -9,8 +9,7 @@ import pytest
 from results_frames import made_up
 from scipy import stats as scipy_stats
 
-from t48lab.errors import T48Error
-from t48lab.stats import (
+from t48lab.analysis.stats import (
     PAIRS_COLUMNS,
     SUMMARY_COLUMNS,
     TILES,
@@ -23,6 +22,7 @@ from t48lab.stats import (
     summary,
     table_sizes,
 )
+from t48lab.errors import T48Error
 
 
 def games(scores, label="a", tiles=None, first=0, seconds=1.0):

@@ -7,8 +7,8 @@ from study_files import ROOT, SMALL, write
 
 from t48lab.agents import make_agent
 from t48lab.errors import T48Error
-from t48lab.spaces import evaluator_of, free_parameter, placed, point_of
-from t48lab.studies import load_study, make_study
+from t48lab.studies.spaces import evaluator_of, free_parameter, placed, point_of
+from t48lab.studies.study import load_study, make_study
 
 STUDIES = sorted(
     path

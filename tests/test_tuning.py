@@ -14,16 +14,16 @@ import pytest
 from study_files import SMALL, ended, start, wait_for, write
 
 from t48lab.agents import make_agent
-from t48lab.batch import play_batch
 from t48lab.errors import T48Error
 from t48lab.evaluators import Evaluator
-from t48lab.outcomes import trials_frame, tune
-from t48lab.samplers import make_pruner, make_sampler
-from t48lab.spaces import placed
-from t48lab.storage import Journal, Storage
-from t48lab.studies import make_study
-from t48lab.tuning import FIGURES, finished, open_study, run_trials
-from t48lab.workers import WORKER, identity
+from t48lab.games import play_batch
+from t48lab.studies import trials_frame, tune
+from t48lab.studies.liveness import WORKER, identity
+from t48lab.studies.samplers import make_pruner, make_sampler
+from t48lab.studies.spaces import placed
+from t48lab.studies.storage import Journal, Storage
+from t48lab.studies.study import make_study
+from t48lab.studies.tuning import FIGURES, finished, open_study, run_trials
 
 STATES = optuna.trial.TrialState
 
@@ -49,7 +49,7 @@ def known(study):
 def _no_figures(request, monkeypatch):
     """Drawing takes longer than playing here; one test draws."""
     if "figures" not in request.node.name:
-        monkeypatch.setattr("t48lab.outcomes.write_figures", lambda *_: [])
+        monkeypatch.setattr("t48lab.studies.outcomes.write_figures", lambda *_: [])
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +195,7 @@ def test_trials_of_dead_workers_are_failed_and_retried_once(tmp_path):
 
 
 def test_a_living_worker_elsewhere_is_waited_for():
-    from t48lab import workers
+    from t48lab.studies import liveness as workers
 
     here = identity()
     watch = workers.Watch(here)

@@ -9,14 +9,13 @@ import pandas as pd
 import pytest
 from study_files import SMALL
 
-from t48lab import tuning_plots
-from t48lab.figures import Tables, write_figures
-from t48lab.importance import around, importances, place, sensitivity, spread
-from t48lab.outcomes import trials_frame
-from t48lab.spaces import Free
-from t48lab.storage import Storage
-from t48lab.studies import make_study
-from t48lab.tuning import FIGURES, open_study
+from t48lab.analysis import tuning_plots
+from t48lab.studies import Storage, trials_frame
+from t48lab.studies.figures import Tables, write_figures
+from t48lab.studies.importance import around, importances, place, sensitivity, spread
+from t48lab.studies.spaces import Free
+from t48lab.studies.study import make_study
+from t48lab.studies.tuning import FIGURES, open_study
 
 mpl.use("Agg")
 

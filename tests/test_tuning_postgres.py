@@ -12,10 +12,9 @@ import pytest
 from study_files import SMALL, ended, start, wait_for, write
 
 from t48lab.errors import T48Error
-from t48lab.storage import Storage
-from t48lab.studies import make_study
-from t48lab.tuning import open_study
-from t48lab.workers import WORKER
+from t48lab.studies import Storage, open_study
+from t48lab.studies.liveness import WORKER
+from t48lab.studies.study import make_study
 
 pytestmark = [
     pytest.mark.compiled,

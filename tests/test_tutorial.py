@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from t48lab import AGENTS
-from t48lab.terms import TERMS
+from t48lab.evaluators import TERMS
 
 PAGE = Path(__file__).parents[1] / "docs" / "tutorial.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)

@@ -10,12 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from t48lab import results
-from t48lab.cli import status
+from t48lab.commands.cli import status
 from t48lab.errors import T48Error, redacted
-from t48lab.experiment import make_experiment, run_experiment
-from t48lab.results import SCHEMA, SCHEMA_VERSION, Store
-from t48lab.verify import verify
+from t48lab.experiments import make_experiment, run_experiment, verify
+from t48lab.experiments import store as results
+from t48lab.experiments.store import SCHEMA, SCHEMA_VERSION, Store
 
 ROOT = Path(__file__).parents[1]
 AGENTS = {"random": "random", "greedy": "greedy:by=evaluator,evaluator=tuned", "soon": "mcts:seconds=0.00001"}
@@ -55,7 +54,7 @@ def test_games_of_any_rules_and_spawner_are_replayed(folder):
 
 def test_a_sample_depends_on_its_seed_and_all_may_be_asked_for(folder, monkeypatch):
     seen = []
-    monkeypatch.setattr("t48lab.verify._compare_game", lambda stored, *_: seen.append(stored["game"]))
+    monkeypatch.setattr("t48lab.experiments.verification._compare_game", lambda stored, *_: seen.append(stored["game"]))
     for seed in (0, 0, 1):
         verify(folder, games=1, seed=seed)
     assert seen[:4] == seen[4:8] != seen[8:]

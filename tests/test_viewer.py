@@ -8,8 +8,8 @@ import pytest
 
 from t48lab import MCTS, Board, Expectimax, IllegalMove, T48Error, play, replay
 from t48lab.games import GameRecord
+from t48lab.pictures.viewer import PERSON, Play, Replay
 from t48lab.rules import Rules
-from t48lab.viewer import PERSON, Play, Replay
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 QUICK = "expectimax:depth=1,evaluator=tuned"
@@ -185,7 +185,7 @@ def test_large_and_small_boards():
 
 
 def test_front_end_files_lie_beside_the_module_and_ask_nobody():
-    folder = Path(__file__).parents[1] / "t48lab"
+    folder = Path(__file__).parents[1] / "t48lab" / "pictures"
     for name in ("viewer.js", "viewer.css"):
         text = (folder / name).read_text(encoding="utf-8")
         assert not re.search(r"https?://|\bfetch\(|^import |@import|url\(", text, flags=re.MULTILINE), name

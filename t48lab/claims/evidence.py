@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from t48lab.agents import ENGINE
 from t48lab.claims import measures
 from t48lab.claims.rulings import Found, mean, resampled, share
 from t48lab.errors import T48Error
-from t48lab.programs import ENGINE
-from t48lab.results import write_whole
+from t48lab.files import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd

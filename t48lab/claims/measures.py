@@ -25,9 +25,9 @@ from t48lab.claims.published import (
     left_of_lists,
     plain_d4,
 )
-from t48lab.diagnostics import habits, ranks_of, records
+from t48lab.compiled import load
+from t48lab.games import habits, ranks_of, records
 from t48lab.kernels import layout as at
-from t48lab.programs import load
 from t48lab.rules import Rules
 
 if TYPE_CHECKING:

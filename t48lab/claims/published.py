@@ -17,9 +17,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from t48lab.board import DIRECTIONS, Board
+from t48lab.compiled import load
 from t48lab.evaluators import Evaluator, get_evaluator
 from t48lab.kernels import layout as at
-from t48lab.programs import load
 from t48lab.records import Record, parameter
 from t48lab.rules import Rules
 

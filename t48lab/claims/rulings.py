@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
-from t48lab.stats import mean_interval, share_interval
+from t48lab.analysis import mean_interval, share_interval
 
 Word = Literal["holds", "fails", "undecided", "untestable"]
 

@@ -6,7 +6,7 @@ import re
 
 import pandas as pd
 
-from t48lab.stats import share_interval
+from t48lab.analysis import share_interval
 
 SHARES = {
     "rate_8192": "games at 8192",

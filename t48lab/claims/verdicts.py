@@ -10,8 +10,7 @@ from t48lab.claims import system_a, system_b, system_c, system_d, system_e
 from t48lab.claims.evidence import Evidence
 from t48lab.claims.registry import CLAIMS
 from t48lab.errors import T48Error
-from t48lab.experiment import Experiment, run_experiment
-from t48lab.results import Store
+from t48lab.experiments import Experiment, Store, run_experiment
 
 COLUMNS = ["id", "claimed", "ours", "low", "high", "n", "verdict", "reason"]
 SYSTEMS = (system_a, system_b, system_c, system_d, system_e)

@@ -11,9 +11,8 @@ import click
 from t48lab.commands.advising import converse
 
 if TYPE_CHECKING:
-    from t48lab.agents import Agent
+    from t48lab.agents import Agent, SearchResult
     from t48lab.board import Board
-    from t48lab.searches import SearchResult
 
 DEFAULT_AGENT = "expectimax"
 START = "2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0"
@@ -36,10 +35,9 @@ def command(board: str | None, spec: str, as_json: bool, tree: Path | None, sear
 
     BOARD is 16 tile values ("2 0 0 4 / 0 0 ...") or 16 digits of ranks ("1002..."); with --loop it may be left out.
     """
-    from t48lab.agents import make_agent
+    from t48lab.agents import make_agent, search_together
     from t48lab.board import Board
     from t48lab.errors import T48Error
-    from t48lab.parallel import search_together
 
     if board is None and not loop:
         raise click.UsageError("Missing argument 'BOARD'.")
@@ -96,9 +94,9 @@ def gap(found: SearchResult) -> list[str]:
 
 
 def _write_tree(path: Path, agent: Agent, board: Board) -> None:
-    from t48lab.results import write_whole
-    from t48lab.treeart import tree_svg
-    from t48lab.trees import decision_tree
+    from t48lab.agents import decision_tree
+    from t48lab.files import write_whole
+    from t48lab.pictures import tree_svg
 
     tree = decision_tree(agent, board)
     text = tree_svg(tree) if path.suffix == ".svg" else json.dumps(tree, indent=1, allow_nan=False) + "\n"

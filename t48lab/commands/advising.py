@@ -13,9 +13,8 @@ import click
 if TYPE_CHECKING:
     import numpy as np
 
-    from t48lab.agents import Agent
+    from t48lab.agents import Agent, SearchResult
     from t48lab.board import Board
-    from t48lab.searches import SearchResult
 
 HELP = """Enter plays the advice, up/right/down/left (or the first letter) another move, a board looks at that board,
 q ends. Then say what appeared: row, column and value ("0 3 2"), a whole board, or Enter to let chance decide."""

@@ -11,7 +11,7 @@ import click
 from t48lab.commands.report import wide_console
 
 if TYPE_CHECKING:
-    from t48lab.searches import SearchResult
+    from t48lab.agents import SearchResult
 
 POSITIONS = (
     "1000000000010000", "0012001100200003", "1230023001100010", "0001001203211354",
@@ -52,7 +52,7 @@ def command(as_json: bool) -> None:
     Node counts are the program's fingerprint: equal on every machine. Speeds are moves per second of processor
     time on one thread.
     """
-    from t48lab.manifest import machine, versions
+    from t48lab.machine import machine, versions
 
     found = {"fingerprint": fingerprint(), "speeds": speeds(), "machine": machine(), "versions": versions()}
     if as_json:
@@ -83,7 +83,7 @@ def _searched(spec: str, board: str, **wanted: Any) -> SearchResult:
 
 def speeds() -> dict[str, dict[str, float]]:
     """Games, moves, processor seconds, moves per second and nodes per second of whole games by agent."""
-    from t48lab.batch import play_batch
+    from t48lab.games import play_batch
 
     found = {}
     for spec, games in PLAYERS:

@@ -28,7 +28,7 @@ def command(experiment: Path, games: int | None, seed: int | None, workers: int 
     from rich.table import Table
 
     from t48lab.claims.verdicts import run_claims
-    from t48lab.experiment import load_experiment
+    from t48lab.experiments import load_experiment
 
     loaded = load_experiment(experiment, games, seed)
     folder = out or Path("results") / loaded.name

@@ -25,9 +25,9 @@ def command(spec: str, games: int, seed: int, deeper: str | None, every: int, ou
     misjudged.csv and misjudged.html.
     """
     from t48lab.agents import make_agent
-    from t48lab.chunks import base_seed, count_of
-    from t48lab.diagnostics import decisions, empties_over_time, habits, misjudged, misjudged_page, records
-    from t48lab.results import write_whole
+    from t48lab.files import write_whole
+    from t48lab.games import decisions, empties_over_time, habits, misjudged, misjudged_page, records
+    from t48lab.records import base_seed, count_of
 
     agent, judge = make_agent(spec), make_agent(deeper) if deeper else None
     count_of(every, "every")

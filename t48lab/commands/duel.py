@@ -11,8 +11,7 @@ from t48lab.commands.report import wide_console
 from t48lab.commands.run import Interrupted
 
 if TYPE_CHECKING:
-    from t48lab.duel import Duel
-    from t48lab.report import Sheet
+    from t48lab.experiments import Duel, Sheet
 
 
 @click.command("duel")
@@ -38,14 +37,15 @@ def command(
 
     The first line is the verdict. See docs/duel.md for the test and its error rates.
     """
-    from t48lab import duel
     from t48lab.errors import T48Error
+    from t48lab.experiments import duel
+    from t48lab.experiments import equal_time as at_equal_time
 
     if ms is not None and not equal_time:
         raise T48Error("--ms is the time of --equal-time, give both or neither")
-    one, other = duel.equal_time(first, second, seed, ms) if equal_time else (first, second)
+    one, other = at_equal_time(first, second, seed, ms) if equal_time else (first, second)
     try:
-        found = duel.duel(one, other, games, seed, workers, out, progress=True)
+        found = duel(one, other, games, seed, workers, out, progress=True)
     except KeyboardInterrupt:
         kept = f"finished games are kept in {out}, the same command goes on from there" if out else "no verdict"
         raise Interrupted(f"interrupted: {kept}") from None
@@ -62,8 +62,8 @@ def _show(found: Duel, equal_time: bool) -> None:
 
 def sheet(found: Duel) -> Sheet:
     """The table below the verdict."""
-    from t48lab.report import Sheet, short, whole
-    from t48lab.stats import summary
+    from t48lab.analysis import summary
+    from t48lab.experiments import Sheet, short, whole
 
     rows = []
     for place, row in enumerate(summary(found.games).to_dict("records")):

@@ -30,8 +30,8 @@ def command(names: tuple[str, ...], full: bool, folder: Path) -> None:
 
     Those whose file names start with a NAME, or all. Quick mode changes no file.
     """
+    from t48lab.compiled import load
     from t48lab.errors import T48Error
-    from t48lab.programs import load
 
     paths = select(folder, names)
     for kernel in _KERNELS:

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
-    from t48lab.agents import Agent
+    from t48lab.agents import Agent, SearchResult
     from t48lab.board import Board
-    from t48lab.chunks import Task
-    from t48lab.searches import SearchResult
+    from t48lab.games import Task
 
 _LOG_SIZE, _UNWRITTEN = 1 << 18, 255
 """A byte a move, more than any game has; bit 3 is never set in one, so 255 marks those still to come."""
@@ -44,11 +43,11 @@ def command(spec: str, seed: int, spawner: str, speed: float) -> None:
     """
     from rich.console import Console
 
-    from t48lab.agents import make_agent
-    from t48lab.chunks import Task, base_seed
+    from t48lab.agents import make_agent, make_spawner
     from t48lab.errors import T48Error
+    from t48lab.games import Task
+    from t48lab.records import base_seed
     from t48lab.rules import Rules
-    from t48lab.spawners import make_spawner
 
     if not 0.1 <= speed <= 1000:
         raise T48Error(f"speed must be from 0.1 to 1000 moves per second, got {speed:g}")
@@ -65,7 +64,7 @@ def _scenes(task: Task) -> Iterator[_Scene]:
     import numpy as np
 
     from t48lab.board import DIRECTIONS, Board
-    from t48lab.chunks import run_games
+    from t48lab.games import run_games
 
     log, cancel = np.full(_LOG_SIZE, _UNWRITTEN, np.uint8), np.zeros(1, np.int64)
     with ThreadPoolExecutor(1) as pool:

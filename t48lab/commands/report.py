@@ -36,7 +36,7 @@ def wide_console() -> Console:
 
 def show(folder: Path, baseline: str | None = None) -> None:
     """Nothing; prints a folder's report after writing its files."""
-    from t48lab.report import write_report
+    from t48lab.experiments import write_report
 
     console = wide_console()
     for part in write_report(folder, baseline, console.width):

@@ -34,8 +34,8 @@ def command(
 
     Games that the results folder holds are not played again: after an interruption, run the same again.
     """
-    from t48lab.cluster import connected
-    from t48lab.experiment import load_experiment, run_experiment
+    from t48lab.experiments import load_experiment, run_experiment
+    from t48lab.games import connected
 
     loaded = load_experiment(experiment, games, seed)
     folder = out or Path("results") / loaded.name

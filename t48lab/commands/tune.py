@@ -26,8 +26,7 @@ def command(
     The same command starts a study, goes on with it after an interruption, and joins it from another terminal
     or, with --storage, another machine. The worker that finishes the last trial confirms the best ones.
     """
-    from t48lab.outcomes import tune
-    from t48lab.studies import load_study
+    from t48lab.studies import load_study, tune
 
     plan = load_study(study, trials)
     folder = out or Path("results") / plan.name

@@ -18,6 +18,6 @@ def command(folder: Path, games: int, seed: int, workers: int | None) -> None:
     Names the first difference between what is stored and what seed and agent give. Games of agents that seconds
     limit are checked but not replayed.
     """
-    from t48lab.verify import verify
+    from t48lab.experiments import verify
 
     click.echo(verify(folder, games, seed, workers, progress=True).sentence)

@@ -7,7 +7,7 @@ from pathlib import Path
 import faulty
 import pytest
 
-from t48lab.cli import status
+from t48lab.commands.cli import status
 
 
 def pytest_collection_modifyitems(items):

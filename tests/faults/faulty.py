@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from t48lab.results import KEY, Store
+from t48lab.experiments.store import KEY, Store
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("T48LAB_KILLS", "3"))
@@ -45,9 +45,8 @@ def environment(**changes):
 
 def start(*arguments, cwd=ROOT, **changes):
     """A process that runs `t48lab` with these arguments, in a group of its own."""
-    code = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from t48lab.cli import main; main()"
-    )
+    handler = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{handler}; from t48lab.commands.cli import main; main()"
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         cwd=cwd,

@@ -12,7 +12,7 @@ from results_frames import made_up
 from study_files import SMALL
 
 from t48lab.errors import T48Error
-from t48lab.results import Store
+from t48lab.experiments import Store
 
 KEPT = "what was stored before is kept"
 

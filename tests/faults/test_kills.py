@@ -8,9 +8,8 @@ import pandas as pd
 from faulty import KILLS, SEED, assert_part_of, keys, kill, leftovers, run, size, start, stored, wait, write
 from study_files import SMALL
 
-from t48lab.results import Store
-from t48lab.storage import JOURNAL
-from t48lab.verify import verify
+from t48lab.experiments import Store, verify
+from t48lab.studies.storage import JOURNAL
 
 
 def test_a_run_that_is_killed_again_and_again_ends_with_every_game_once(tmp_path, whole, record_property):

@@ -11,7 +11,7 @@ import pytest
 from faulty import KILLS, SEED, assert_part_of, ended, run, start, stored, wait_for, write
 from study_files import SMALL
 
-from t48lab.results import Store
+from t48lab.experiments import Store
 
 SHIM = r"""
 #define _GNU_SOURCE

@@ -1,0 +1,5 @@
+"""Agents: who plays, and how a search is called."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,175 @@
+"""One search of one position: the compiled answer as names and numbers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from t48lab.agents.programs import Program
+from t48lab.board import DIRECTIONS, Board
+from t48lab.compiled import fresh_generation, load
+from t48lab.kernels import layout as at
+
+_VARIATION_DEPTH, _VARIATION_MOVES = 2, 6
+Number = TypeVar("Number", int, float)
+
+
+@dataclass(frozen=True, repr=False)
+class SearchResult:
+    """What a search found; None stands for illegal moves and for values that were not computed."""
+
+    best: str | None
+    values: dict[str, float | None]
+    visits: dict[str, int | None] | None
+    nodes: int
+    seconds: float
+    depth: int
+    principal_variation: tuple[str, ...]
+    probes: int = 0
+    hits: int = 0
+
+    def __repr__(self) -> str:
+        rows = [f"{cell[0]:<8}{cell[1]:>16}{cell[2]:>12}".rstrip() for cell in self._rows()]
+        return "\n".join([*rows, *self._notes()])
+
+    def _repr_html_(self) -> str:
+        row = "<tr><td>{}</td><td style='text-align:right'>{}</td><td style='text-align:right'>{}</td></tr>"
+        rows = "".join(row.format(*cells) for cells in self._rows())
+        notes = "<br>".join(self._notes())
+        return f"<table>{rows}</table><small>{notes}</small>"
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        """Direction, value and visits, the best with an arrow."""
+        visits = self.visits or {}
+        return [
+            (
+                ("> " if name == self.best else "  ") + name,
+                "-" if value is None else f"{value:,.6g}",
+                f"{visits[name]:,}" if visits.get(name) is not None else "",
+            )
+            for name, value in self.values.items()
+        ]
+
+    def _notes(self) -> list[str]:
+        cost = f"{self.nodes:,} nodes, depth {self.depth}, {1000 * self.seconds:.3g} ms"
+        line = " ".join(self.principal_variation)
+        return [cost, f"line: {line}"] if line else [cost, "no legal move"]
+
+
+def run_search(program: Program, board: Board, values: Literal["all", "best"] = "all") -> SearchResult:
+    """What the program finds in a position; the same every time unless seconds limit it.
+
+    `values="best"` asks expectimax for the best move and its value only, which is quicker: the other values are then
+    upper bounds.
+    """
+    load(program.kernel), load("exact"), load("rng"), program.memory()
+    start = time.perf_counter()
+    direction, out = _call(program, board, values == "best")
+    seconds = time.perf_counter() - start
+    best = DIRECTIONS[direction] if direction >= 0 else None
+    counts = out[at.VISITS : at.VISITS + 4]
+    depth = int(out[at.DEPTH_REACHED])
+    return SearchResult(
+        best=best,
+        values=_by_name(out[at.VALUES : at.VALUES + 4], float),
+        visits=None if np.isnan(counts).all() else _by_name(counts, int),
+        nodes=int(out[at.NODES]),
+        seconds=seconds,
+        depth=depth,
+        principal_variation=_variation(program, board, best, depth) if best else (),
+        probes=int(out[at.PROBES]),
+        hits=int(out[at.HITS]),
+    )
+
+
+def _call(program: Program, board: Board, best_only: bool = False) -> tuple[int, NDArray[np.float64]]:
+    """The direction and the numbers of one compiled search with a generation and a stream of its own."""
+    out = np.full(at.OUT_SIZE, np.nan)
+    settings = program.settings.copy()
+    settings[at.GENERATION], settings[at.BEST_ONLY] = fresh_generation(), best_only
+    low, high = (np.uint64(plane) for plane in board.planes)
+    seen = load("exact").ranked_down(low, high)
+    start = load("rng").seed_stream(low, high, np.uint64(program.purpose))
+    direction = load(program.kernel).search(
+        np.uint64(seen),
+        settings,
+        program.reals,
+        program.moves,
+        program.rules,
+        program.lines,
+        program.extra,
+        program.memory(),
+        np.array([start], np.uint64),
+        out,
+    )
+    return int(direction), out
+
+
+def _by_name(numbers: NDArray[np.float64], kind: Callable[[float], Number]) -> dict[str, Number | None]:
+    return {name: None if np.isnan(number) else kind(number) for name, number in zip(DIRECTIONS, numbers, strict=True)}
+
+
+class _Reply(NamedTuple):
+    spawn: str
+    board: Board
+    best: str
+    value: float
+
+
+def _variation(program: Program, board: Board, best: str, depth: int) -> tuple[str, ...]:
+    """The best move, then by turns a spawn and the best answer to it, `depth` moves in all, _VARIATION_MOVES at most.
+
+    Minimax meets the spawn that is worst for the player; expectimax, of the likelier tile, the one whose value lies
+    closest to their mean. Both are told apart by searches of at most two moves. Other searches name one move.
+    """
+    line = [best]
+    if program.kernel not in ("expectimax", "minimax"):
+        return (best,)
+    for remaining in range(min(depth, _VARIATION_MOVES) - 1, 0, -1):
+        after = board.move(line[-1]).afterstate
+        replies = _replies(_shallow(program, min(remaining, _VARIATION_DEPTH)), after)
+        if not replies:
+            break
+        reply = _worst(replies) if program.kernel == "minimax" else _typical(replies)
+        board = reply.board
+        line += [reply.spawn, reply.best]
+    return tuple(line)
+
+
+def _worst(replies: list[_Reply]) -> _Reply:
+    return min(replies, key=lambda reply: reply.value)
+
+
+def _typical(replies: list[_Reply]) -> _Reply:
+    mean = sum(reply.value for reply in replies) / len(replies)
+    return min(replies, key=lambda reply: abs(reply.value - mean))
+
+
+def _shallow(program: Program, depth: int) -> Program:
+    settings, reals = program.settings.copy(), np.zeros_like(program.reals)
+    settings[at.DEPTH], settings[at.NODE_LIMIT], settings[at.ADAPT] = depth, 0, 0
+    return replace(program, settings=settings, reals=reals)
+
+
+def _replies(program: Program, after: Board) -> list[_Reply]:
+    """The positions after each spawn on an afterstate that still have a move, with their best moves and values."""
+    found, tiles = [], _tiles(program)
+    for row, col, tile, board in after.spawns():
+        direction, out = _call(program, board) if tile in tiles else (-1, np.zeros(0))
+        if direction >= 0:
+            value = float(out[at.VALUES + direction])
+            found.append(_Reply(f"{tile}@{row},{col}", board, DIRECTIONS[direction], value))
+    return found
+
+
+def _tiles(program: Program) -> set[int]:
+    """The tiles that a variation looks at: all that can be spawned, or the likelier one."""
+    fours = int(program.rules[at.FOUR]) / 2**32
+    if program.kernel == "expectimax":
+        return {4} if fours > 0.5 else {2}
+    return {tile for tile, share in ((2, 1 - fours), (4, fours)) if share > 0}

@@ -1,0 +1,5 @@
+"""Evaluators: what a position is worth."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,279 @@
+"""Experiments: a TOML file becomes checked records, and records become a results folder.
+
+title = "Two agents"
+games = 100                      # of each agent; an agent may have a number of its own
+seed = 2048
+baseline = "greedy"
+
+[agents]
+greedy = "greedy:by=reward"
+"expectimax 2" = { agent = "expectimax", depth = 2, games = 50, group = "Searches" }
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict
+
+from t48lab.agents import AGENTS, NAMED, Agent, Spawner, make_spawner
+from t48lab.analysis import pairs, summary
+from t48lab.errors import T48Error
+from t48lab.experiments.manifest import finish_run, start_run
+from t48lab.experiments.store import GameKey, Store
+from t48lab.files import read_toml
+from t48lab.games import iter_batch
+from t48lab.records import base_seed, count_of, nearest, stop_rank
+from t48lab.rules import Rules
+from t48lab.specs import split_named
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_OWN_KEYS = ("agent", "games", "group")
+
+
+Missing = tuple["Entry", Spawner, set[int]]
+"""An entry and a spawner that lack games, and the games that are there."""
+
+
+class Entry(BaseModel):
+    """An agent of an experiment: its label in tables, how many games it plays, and the section it stands in."""
+
+    model_config = ConfigDict(frozen=True)
+    label: str
+    agent: Agent
+    games: int
+    group: str = ""
+
+
+class Experiment(BaseModel):
+    """A checked experiment; `load_experiment` makes one from a file."""
+
+    model_config = ConfigDict(frozen=True)
+    name: str
+    title: str
+    seed: int
+    entries: tuple[Entry, ...]
+    spawners: tuple[Spawner, ...]
+    rules: Rules
+    stop_tile: int | None
+    baseline: str
+
+    @cached_property
+    def keys(self) -> dict[str, str]:
+        """The label of every agent_key that this experiment plays."""
+        return {key: entry.label for entry in self.entries for key in self.keys_of(entry).values()}
+
+    def keys_of(self, entry: Entry) -> dict[str, str]:
+        """The agent_key of an entry by the spec of each spawner."""
+        return {s.spec: entry.agent.key(self.rules, self.stop_tile, s) for s in self.spawners}
+
+
+def load_experiment(path: str | Path, games: int | None = None, seed: int | None = None) -> Experiment:
+    """The experiment that a TOML file describes, `games` and `seed` in place of the file's; raises T48Error."""
+    path = Path(path)
+    given = {} if seed is None else {"seed": base_seed(seed)}
+    games = games if games is None else count_of(games, "games")
+    data = read_toml(path)
+    try:
+        return make_experiment(data | given, path.stem, games)
+    except T48Error as error:
+        raise T48Error(f"{path}: {error}") from None
+
+
+def make_experiment(data: Mapping[str, Any], name: str, games: int | None = None) -> Experiment:
+    """The experiment of a mapping with the keys of the TOML file; raises T48Error that names the bad one."""
+    known = ("name", "title", "games", "seed", "spawners", "rules", "stop_tile", "baseline", "agents")
+    for key in data:
+        if key not in known:
+            raise T48Error(f"unknown key {key!r}, {nearest(key, known)}")
+    tables = table_of(data.get("agents"), "agents")
+    if not tables:
+        raise T48Error('agents is empty, add a line such as "expectimax 2" = "expectimax:depth=2"')
+    default = count_of(data.get("games", 100), "games")
+    entries = tuple(_entry(label, value, default, games) for label, value in tables.items())
+    stop_rank(data.get("stop_tile"))
+    experiment = Experiment(
+        name=name_of(data.get("name", name)),
+        title=text_of(data.get("title", ""), "title"),
+        seed=base_seed(data.get("seed", 2048)),
+        entries=entries,
+        spawners=_spawners(data.get("spawners", ["random"])),
+        rules=Rules(**table_of(data.get("rules", {}), "rules")),
+        stop_tile=data.get("stop_tile"),
+        baseline=_baseline(data.get("baseline", entries[0].label), list(tables)),
+    )
+    _check_distinct(experiment)
+    return experiment
+
+
+def table_of(value: Any, key: str) -> dict[str, Any]:
+    """The value if it is a table; raises T48Error that names the key."""
+    if not isinstance(value, dict):
+        raise T48Error(f"{key} must be a table, write [{key}] and its lines below, got {value!r}")
+    return value
+
+
+def name_of(value: Any) -> str:
+    """The value if it can name a folder; raises T48Error."""
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", value):
+        raise T48Error(f"name must be letters, digits, dots, - and _ (it names a folder), got {value!r}")
+    return value
+
+
+def text_of(value: Any, key: str) -> str:
+    """The value if it is text; raises T48Error that names the key."""
+    if not isinstance(value, str):
+        raise T48Error(f"{key} must be text, got {value!r}")
+    return value
+
+
+def _spawners(value: Any) -> tuple[Spawner, ...]:
+    specs = [value] if isinstance(value, str) else value
+    if not isinstance(specs, list) or not specs or len({str(spec) for spec in specs}) < len(specs):
+        raise T48Error(f'spawners must be a list of different specs such as ["random"], got {value!r}')
+    return tuple(make_spawner(spec) for spec in specs)
+
+
+def _baseline(value: Any, labels: list[str]) -> str:
+    if value not in labels:
+        raise T48Error(f"baseline {value!r} is no agent of this experiment, {nearest(str(value), labels)}")
+    return str(value)
+
+
+def _entry(label: str, value: Any, default: int, games: int | None) -> Entry:
+    try:
+        if not label.strip():
+            raise T48Error("an agent needs a label that is not empty")
+        if not isinstance(value, (str, dict)):
+            raise T48Error(f'it must be a spec or a table such as {{ agent = "mcts", seed = 1 }}, got {value!r}')
+        table: dict[str, Any] = {"agent": value} if isinstance(value, str) else value
+        own = count_of(table.get("games", default), "games")
+        group = text_of(table.get("group", ""), "group")
+        return Entry(label=label, agent=agent_of(table), games=games or own, group=group)
+    except T48Error as error:
+        raise T48Error(f"agent {label!r}: {error}") from None
+
+
+def agent_of(table: dict[str, Any]) -> Agent:
+    """The agent of a table: a kind or spec under `agent`, and any parameters beside it; raises T48Error."""
+    if not isinstance(table.get("agent"), str):
+        raise T48Error('it needs a kind or spec, such as agent = "expectimax"')
+    name, stated = split_named(table["agent"], NAMED)
+    if name not in AGENTS:
+        raise T48Error(f"unknown agent {name!r}, {nearest(name, AGENTS)}")
+    given = {key: value for key, value in table.items() if key not in _OWN_KEYS}
+    for key in given:
+        if key in stated:
+            raise T48Error(f"{key} is given twice, in the spec and beside it, keep one")
+        if key not in AGENTS[name].model_fields:
+            raise T48Error(f"unknown key {key!r}, {nearest(key, [*AGENTS[name].model_fields, *_OWN_KEYS])}")
+    return AGENTS[name](**stated, **given)
+
+
+def _check_distinct(experiment: Experiment) -> None:
+    seen: dict[str, str] = {}
+    for entry in experiment.entries:
+        for key in experiment.keys_of(entry).values():
+            if key in seen:
+                raise T48Error(f"agents {seen[key]!r} and {entry.label!r} have the same parameters, keep one")
+        seen |= dict.fromkeys(experiment.keys_of(entry).values(), entry.label)
+
+
+def run_experiment(
+    experiment: Experiment,
+    out: str | Path | None = None,
+    workers: int | None = None,
+    progress: bool = False,
+    executor: Executor | None = None,
+) -> pd.DataFrame:
+    """All games of the experiment's folder (default results/<name>), after playing those that it lacks.
+
+    Writes games/, manifest.json, summary.csv and pairs.csv there. Ctrl-C keeps what is finished; the same call
+    goes on from there. Raises T48Error, before anything is written, when the folder holds another experiment's
+    games or another process is writing to it.
+    """
+    store = Store(out or Path("results") / experiment.name)
+    store.check(experiment.name, experiment.keys)
+    if workers is not None:
+        count_of(workers, "workers")
+    with store.lock():
+        store.check(experiment.name, experiment.keys)
+        played = store.played()
+        tasks = list(_missing(experiment, played))
+        if tasks or not store.manifest().get("finished"):
+            _play(experiment, store, tasks, workers, progress, executor)
+        frame = store.frame()
+        store.write_table("summary", summary(frame))
+        store.write_table("pairs", pairs(frame, experiment.baseline))
+    return frame
+
+
+def _missing(experiment: Experiment, played: set[GameKey]) -> Iterator[Missing]:
+    """Each entry and spawner that lacks games, with the games that it has."""
+    for entry in experiment.entries:
+        for spawner in experiment.spawners:
+            key = experiment.keys_of(entry)[spawner.spec]
+            has = {game for *head, game in played if head == [key, spawner.spec, experiment.seed]}
+            if not has.issuperset(range(entry.games)):
+                yield entry, spawner, has
+
+
+def _play(
+    experiment: Experiment,
+    store: Store,
+    tasks: list[Missing],
+    workers: int | None,
+    progress: bool,
+    executor: Executor | None,
+) -> None:
+    manifest = start_run(facts(experiment), store.manifest(), getattr(executor, "place", {}))
+    store.write_manifest(manifest)
+    for entry, spawner, has in tasks:
+        parts = iter_batch(
+            entry.agent,
+            entry.games,
+            experiment.seed,
+            workers,
+            executor,
+            spawner,
+            experiment.rules,
+            experiment.stop_tile,
+            progress,
+            has,
+            entry.label,
+        )
+        for part in parts:
+            store.add(part)
+    store.compact()
+    store.write_manifest(finish_run(manifest))
+
+
+def facts(experiment: Experiment) -> dict[str, Any]:
+    """What the manifest says of the experiment itself."""
+    return {
+        "experiment": experiment.name,
+        "title": experiment.title,
+        "baseline": experiment.baseline,
+        "seeds": [experiment.seed],
+        "spawners": [spawner.resolved() for spawner in experiment.spawners],
+        "rules": experiment.rules.model_dump(),
+        "stop_tile": experiment.stop_tile,
+        "agents": {entry.label: _described(experiment, entry) for entry in experiment.entries},
+    }
+
+
+def _described(experiment: Experiment, entry: Entry) -> dict[str, Any]:
+    return {
+        "agent_keys": experiment.keys_of(entry),
+        "spec": entry.agent.spec,
+        "games": entry.games,
+        "group": entry.group,
+        "parameters": entry.agent.resolved(),
+    }

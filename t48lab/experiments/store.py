@@ -1,0 +1,281 @@
+"""The results store: one folder an experiment, one row a game, nothing lost, doubled or mixed up.
+
+`games/*.parquet` are parts, written whole or not at all; each carries the schema's version and a
+checksum of its rows. `manifest.json` says what was played. A row's key is (agent_key, spawner, seed,
+game): reading drops a second copy, so a run may be killed between any two writes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from t48lab.errors import T48Error
+from t48lab.files import abandoned, told, write_whole
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCHEMA_VERSION = 1
+SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("agent", "spec", "agent_key", "spawner")]
+    + [(name, pa.int64()) for name in ("seed", "game", "score", "max_tile", "moves", "nodes")]
+    + [("seconds", pa.float64()), ("final", pa.string()), ("ended", pa.string()), ("timed", pa.bool_())]
+    + [(name, pa.int64()) for name in ("probes", "hits")]
+)
+ADDED: dict[int, dict[str, Any]] = {}
+"""Columns that a schema version after the first brought, with what games stored before it have in them."""
+KEY = ["agent_key", "spawner", "seed", "game"]
+GameKey = tuple[str, str, int, int]
+
+_LABEL = b"t48lab"
+_PARTS_BEFORE_COMPACTING = 64
+_SMALL_PART = 2**20
+"""Bytes below which parts are merged on the way: about 40,000 games, which takes a third of a second."""
+_LOOKS = 50
+
+
+class Store:
+    """The games of one folder; reading never writes, writing belongs inside `lock()`."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.games = self.folder / "games"
+        try:
+            usable = self.folder.is_dir() or not self.folder.exists()
+        except OSError as error:
+            reason = (error.strerror or "unknown reason").lower()
+            raise T48Error(f"{self.folder} cannot be a results folder ({reason}), choose another") from None
+        if not usable:
+            raise T48Error(f"{self.folder} is a file, a results folder is needed")
+
+    def frame(self) -> pd.DataFrame:
+        """All games, each once, agents in the manifest's order, then by spawner, seed and game.
+
+        Labels are the manifest's, so renaming an agent in an experiment renames its old games too.
+        Raises T48Error that names the file when a part is damaged or was not written here.
+        """
+        frame: pd.DataFrame = self._table().to_pandas()
+        agents = self.manifest().get("agents", {})
+        labels = {key: label for label, agent in agents.items() for key in agent["agent_keys"].values()}
+        frame["agent"] = (
+            frame["agent_key"].map(labels).astype("str").where(frame["agent_key"].isin(labels), frame["agent"])
+        )
+        rank = {key: place for place, key in enumerate(labels)}
+        frame = frame.drop_duplicates(KEY).assign(_rank=frame["agent_key"].map(rank).fillna(len(rank)))
+        return frame.sort_values(["_rank", *KEY]).drop(columns="_rank").reset_index(drop=True)
+
+    def played(self) -> set[GameKey]:
+        """The keys of all stored games."""
+        columns = [column.to_pylist() for column in self._table().select(KEY).columns]
+        return set(zip(*columns, strict=True))
+
+    def agents(self) -> dict[str, str]:
+        """The label of each agent_key that has stored games."""
+        frame = self.frame().drop_duplicates("agent_key")
+        return dict(zip(frame["agent_key"], frame["agent"], strict=True))
+
+    def add(self, games: pd.DataFrame) -> Path:
+        """The path of the new part that now holds these games, safe on disk when this returns."""
+        try:
+            table = pa.Table.from_pandas(games[SCHEMA.names], schema=SCHEMA, preserve_index=False)
+        except (KeyError, pa.ArrowException) as error:
+            raise T48Error(f"these rows are not games: {_first_line(error)}") from None
+        path = self._write_part(table)
+        small = [part for part in self._parts() if part.stat().st_size < _SMALL_PART]
+        if len(small) > _PARTS_BEFORE_COMPACTING:
+            return self._merge(small) or path
+        return path
+
+    def compact(self) -> Path | None:
+        """The one part that now holds every game; None when there is none."""
+        return self._merge(self._parts())
+
+    def _merge(self, old: list[Path]) -> Path | None:
+        """The one part that now holds the games of these.
+
+        It is on disk before the old ones go, so a kill in between leaves copies, never gaps.
+        """
+        if len(old) < 2:
+            return old[0] if old else None
+        table = pa.concat_tables([_read_part(path) for path in old])
+        kept = table.to_pandas().drop_duplicates(KEY).sort_values(KEY)
+        new = self._write_part(pa.Table.from_pandas(kept, schema=SCHEMA, preserve_index=False))
+        for path in old:
+            if path != new:
+                path.unlink()
+        return new
+
+    def manifest(self) -> dict[str, Any]:
+        """What manifest.json holds, {} when there is none."""
+        path = self.folder / "manifest.json"
+        try:
+            manifest = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, RecursionError) as error:
+            raise T48Error(f"{path} cannot be read ({_first_line(error)}), restore it") from None
+        if not _is_manifest(manifest):
+            raise T48Error(f"{path} is not a manifest of t48lab, restore it or choose another folder")
+        _check_version(manifest.get("schema"), path)
+        return dict(manifest)
+
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        """Nothing; manifest.json now holds this."""
+        text = json.dumps({"schema": SCHEMA_VERSION} | manifest, indent=2, ensure_ascii=False, allow_nan=False)
+        write_whole(self.folder / "manifest.json", text.encode() + b"\n")
+
+    def write_table(self, name: str, table: pd.DataFrame) -> Path:
+        """The path of `name`.csv, which now holds this table."""
+        path = self.folder / f"{name}.csv"
+        write_whole(path, table.to_csv(index=False, lineterminator="\n").encode())
+        return path
+
+    def read_table(self, name: str) -> pd.DataFrame | None:
+        """What `name`.csv holds, every cell as text; None when there is no such table."""
+        import pandas as pd
+
+        path = self.folder / f"{name}.csv"
+        try:
+            return pd.read_csv(path, dtype=str, keep_default_na=False)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise T48Error(f"{path} is no table ({_first_line(error)}), write it again with `t48lab report`") from None
+
+    def check(self, experiment: str, agents: dict[str, str]) -> None:
+        """Nothing; raises T48Error when the folder holds another experiment's games.
+
+        `agents` are labels by agent_key. Another experiment is one of another name, one whose label stands
+        for an agent with other parameters, or one that shares no agent with the stored games.
+        """
+        if not self._parts():
+            return
+        manifest, stored = self.manifest(), self.agents()
+        remedy = "choose another --out or another name"
+        if not manifest:
+            raise T48Error(f"{self.folder} holds games without a manifest.json, {remedy}")
+        if manifest.get("experiment") != experiment:
+            raise T48Error(f"{self.folder} holds games of experiment {manifest.get('experiment')!r}, {remedy}")
+        for key, label in stored.items():
+            if key not in agents and label in agents.values():
+                raise T48Error(f"{self.folder} holds games of {label!r} with other parameters, {remedy}")
+        if not set(stored) & set(agents):
+            names = ", ".join(map(repr, stored.values()))
+            raise T48Error(f"{self.folder} holds games of other agents only ({names}), {remedy}")
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """A context in which this process alone may write; raises T48Error when another one holds it."""
+        from filelock import FileLock, Timeout
+
+        with told(self.folder):
+            self.games.mkdir(parents=True, exist_ok=True)
+            guard = FileLock(self.folder / ".lock", timeout=0)
+            try:
+                guard.acquire()
+            except Timeout:
+                reason = "is in use by another run, wait for its end or choose another --out"
+                raise T48Error(f"{self.folder} {reason}") from None
+        try:
+            for draft in abandoned(self.folder):
+                draft.unlink(missing_ok=True)
+            yield
+        finally:
+            guard.release()
+
+    def _parts(self) -> list[Path]:
+        return sorted(self.games.glob("*.parquet"))
+
+    def _table(self) -> pa.Table:
+        """All rows; looks again when a part vanishes because another process has just compacted."""
+        for _ in range(_LOOKS):
+            try:
+                return pa.concat_tables([SCHEMA.empty_table(), *map(_read_part, self._parts())])
+            except FileNotFoundError:
+                continue
+        raise T48Error(f"{self.games} keeps changing, wait for the end of the run that writes to it")
+
+    def _write_part(self, table: pa.Table) -> Path:
+        digest = _digest(table)
+        label = json.dumps({"schema": SCHEMA_VERSION, "sha256": digest}).encode()
+        sink = io.BytesIO()
+        pq.write_table(table.replace_schema_metadata({_LABEL: label}), sink, compression="zstd")
+        path = self.games / f"part-{digest[:16]}.parquet"
+        write_whole(path, sink.getvalue())
+        return path
+
+
+def _read_part(path: Path) -> pa.Table:
+    """The part's rows; raises T48Error when they are not exactly what was written."""
+    remedy = "restore it, or delete it to play its games again"
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise T48Error(f"{path} cannot be read ({_first_line(error)}), {remedy}") from None
+    try:
+        table = pq.read_table(io.BytesIO(data))
+        label = json.loads((table.schema.metadata or {}).get(_LABEL, b"null"))
+    except Exception as error:  # Arrow raises many kinds on damaged bytes
+        raise T48Error(f"{path} is damaged ({_first_line(error)}), {remedy}") from None
+    if not isinstance(label, dict):
+        raise T48Error(f"{path} was not written by t48lab, remove it from the folder")
+    _check_version(label.get("schema"), path)
+    table = table.replace_schema_metadata(None)
+    if _digest(table) != label.get("sha256"):
+        raise T48Error(f"{path} is damaged (its checksum does not match), {remedy}")
+    table = _upgraded(table, label["schema"])
+    if not table.schema.equals(SCHEMA):
+        raise T48Error(f"{path} is damaged (its columns are not those of games), {remedy}")
+    return table
+
+
+def _upgraded(table: pa.Table, version: int) -> pa.Table:
+    """The rows of an older version with the columns of this one; columns that have no place here stay."""
+    for newer in range(version + 1, SCHEMA_VERSION + 1):
+        for name, value in ADDED[newer].items():
+            column = pa.array([value] * len(table), SCHEMA.field(name).type)
+            table = table.append_column(name, column)
+    ordered = [name for name in SCHEMA.names if name in table.column_names]
+    return table.select(ordered + [name for name in table.column_names if name not in ordered])
+
+
+def _is_manifest(data: Any) -> bool:
+    if not isinstance(data, dict) or not isinstance(data.get("agents"), dict):
+        return False
+    return all(isinstance(a, dict) and isinstance(a.get("agent_keys"), dict) for a in data["agents"].values())
+
+
+def _check_version(version: object, path: Path) -> None:
+    if not isinstance(version, int) or version < 1:
+        raise T48Error(f"{path} has no schema version, restore it or choose another folder")
+    if version > SCHEMA_VERSION:
+        raise T48Error(f"{path} has schema {version}, this t48lab reads up to {SCHEMA_VERSION}: upgrade t48lab")
+
+
+def _digest(table: pa.Table) -> str:
+    """SHA-256 of the values, whatever the encoding, compression or version of the file around them."""
+    state = hashlib.sha256()
+    for name in table.column_names:
+        column = table[name]
+        if pa.types.is_string(column.type):
+            data = json.dumps(column.to_pylist()).encode()
+        else:
+            data = column.to_numpy().tobytes()
+        state.update(f"{name}:{len(data)}:".encode() + data)
+    return state.hexdigest()
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0][:120] if lines else type(error).__name__

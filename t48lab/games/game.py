@@ -1,0 +1,161 @@
+"""Games: play one, write it down, replay it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from t48lab.agents import Agent, Spawner, make_agent, make_spawner
+from t48lab.board import DIRECTIONS, Board
+from t48lab.errors import T48Error
+from t48lab.games.chunks import ENDED, Task, notation, run_games
+from t48lab.kernels import layout as at
+from t48lab.records import Record, base_seed, stop_rank
+from t48lab.rules import Rules
+
+_LONGEST = 1 << 18
+"""More moves than any game has: each adds 2 or more to a sum of tiles that stays below 2^18."""
+
+
+class GameRecord(Record):
+    """A whole game: what was played, by whom, from which seed; plain data that JSON keeps."""
+
+    format: Literal[1] = 1
+    agent: str
+    agent_key: str
+    spawner: str
+    seed: int
+    game: int
+    rules: Rules
+    stop_tile: int | None
+    score: int
+    max_tile: int
+    moves: int
+    final: str
+    ended: str
+    nodes: int
+    probes: int
+    hits: int
+    seconds: float
+    timed: bool
+    actions: tuple[str, ...]
+    """The directions played, in order."""
+    spawns: tuple[tuple[int, int, int], ...]
+    """(row, column, tile) of the two first tiles and of the spawn after each action."""
+
+    def save(self, path: str | Path) -> Path:
+        """The path, which now holds the record as JSON."""
+        Path(path).write_text(self.model_dump_json() + "\n", encoding="utf-8")
+        return Path(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> GameRecord:
+        """The record that a file holds; raises T48Error when it holds none."""
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError) as error:
+            raise T48Error(f"{path} is no record of a game: {error}") from None
+        if not isinstance(data, dict):
+            raise T48Error(f"{path} is no record of a game: it needs keys such as seed and actions")
+        return cls(**data)
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"GameRecord({self.agent}, seed={self.seed}, game={self.game}: score {self.score:,}, "
+            f"max tile {self.max_tile}, {self.moves:,} moves, {self.ended})"
+        )
+
+
+class Position(NamedTuple):
+    """A position of a game: the score so far, and the move that was played there (None at the end)."""
+
+    board: Board
+    score: int
+    action: str | None
+
+
+def play(
+    agent: Agent | str,
+    seed: int = 1,
+    spawner: Spawner | str = "random",
+    rules: Rules = Rules(),
+    stop_tile: int | None = None,
+    game: int = 0,
+) -> GameRecord:
+    """One game, the same as game `game` of a batch with this base seed; Ctrl-C ends it after the current move."""
+    agent, spawner = make_agent(agent), make_spawner(spawner)
+    task = Task(agent.spec, spawner.spec, rules, stop_rank(stop_tile), base_seed(seed), base_seed(game, "game"), 1)
+    log, cancel = np.zeros(_LONGEST, np.uint8), np.zeros(1, np.int64)
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(run_games, task, cancel, log)
+        try:
+            chunk = future.result()
+        except KeyboardInterrupt:
+            cancel[0] = 1
+            raise
+    row = chunk.rows[0]
+    return GameRecord(
+        agent=agent.spec,
+        agent_key=agent.key(rules, stop_tile, spawner),
+        spawner=spawner.spec,
+        seed=seed,
+        game=game,
+        rules=rules,
+        stop_tile=stop_tile,
+        score=int(row[at.SCORE]),
+        max_tile=1 << int(row[at.MAX_RANK]),
+        moves=int(row[at.MOVE_COUNT]),
+        final=notation(chunk.rows, rules).tobytes().decode(),
+        ended=ENDED[row[at.ENDED]],
+        nodes=int(row[at.GAME_NODES]),
+        probes=int(row[at.GAME_PROBES]),
+        hits=int(row[at.GAME_HITS]),
+        seconds=float(chunk.seconds[0]),
+        timed=agent.timed,
+        **_decoded(log[: int(row[at.MOVE_COUNT]) + 2]),
+    )
+
+
+def _decoded(log: NDArray[np.uint8]) -> dict[str, Any]:
+    """Actions and spawns of a game's log, see kernels/gameloop.py; the two first tiles come before any action."""
+    cells = log >> 4
+    tiles = np.where(log >> 2 & 1, 4, 2)
+    spawns = zip((cells // 4).tolist(), (cells % 4).tolist(), tiles.tolist(), strict=True)
+    return {"actions": tuple(DIRECTIONS[d] for d in log[2:] & 3), "spawns": tuple(spawns)}
+
+
+def replay(record: GameRecord) -> Iterator[Position]:
+    """The positions of a game in order, the one after the two first tiles first; raises T48Error.
+
+    The error comes where a move is illegal, a spawn falls on a tile, or the end is not what the record says.
+    """
+    if len(record.spawns) != len(record.actions) + 2:
+        raise T48Error(f"the record has {len(record.spawns)} spawns, {len(record.actions) + 2} are needed")
+    board, score = Board(rows=record.rules.rows, cols=record.rules.cols), 0
+    for spawn in record.spawns[:2]:
+        board = _spawned(board, spawn)
+    for action, spawn in zip(record.actions, record.spawns[2:], strict=True):
+        yield Position(board, score, action)
+        move = board.move(action)
+        board, score = _spawned(move.afterstate, spawn), score + move.reward
+    reached, stated = (board.hex, score, len(record.actions)), (record.final, record.score, record.moves)
+    if reached != stated:
+        raise T48Error(f"the record says (final, score, moves) = {stated}, its moves lead to {reached}")
+    yield Position(board, score, None)
+
+
+def _spawned(board: Board, spawn: tuple[int, int, int]) -> Board:
+    for *place, after in board.spawns():
+        if tuple(place) == spawn:
+            return after
+    row, col, tile = spawn
+    raise T48Error(f"the record spawns {tile} at row {row}, column {col} of {board.hex}, which cannot be")

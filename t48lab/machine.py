@@ -1,0 +1,51 @@
+"""This machine and this program: versions, processor, cores, commit and the time."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+import t48lab
+
+LIBRARIES = ("numpy", "numba", "llvmlite", "pandas", "pyarrow", "scipy")
+
+
+def versions() -> dict[str, str]:
+    """The versions that results may depend on, by name."""
+    own = {"t48lab": t48lab.__version__, "python": platform.python_version()}
+    return own | {name: metadata.version(name) for name in LIBRARIES}
+
+
+def machine() -> dict[str, str | int]:
+    """Processor, how many of them this process may use, and operating system."""
+    return {"processor": _processor(), "cores": len(os.sched_getaffinity(0)), "system": platform.system()}
+
+
+def _processor() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, flags=re.MULTILINE)
+    return found[1].strip() if found else platform.processor() or platform.machine()
+
+
+def commit() -> str | None:
+    """The commit of the checkout that this code runs from, `+` behind it when its files differ; None outside of one."""
+    git = ["git", "-C", str(Path(__file__).parent)]
+    try:
+        head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=True)
+        same = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "."], timeout=10, check=False).returncode == 0
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return head.stdout.strip() + ("" if same else "+")
+
+
+def now() -> str:
+    """The time in UTC, to the second, as ISO 8601 writes it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,5 @@
+"""Pictures: boards, decisions and trees, still and stepped through."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

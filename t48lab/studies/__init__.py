@@ -1,0 +1,5 @@
+"""Studies: parameters tuned by Optuna, and what their folders hold."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,244 @@
+"""What a study leaves in its folder: trials.parquet, confirm.csv, best.toml, manifest.json and figures."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from optuna.trial import FrozenTrial, TrialState
+
+from t48lab.evaluators import get_evaluator
+from t48lab.files import write_whole
+from t48lab.machine import commit, machine, now, versions
+from t48lab.specs import join_spec, split_spec
+from t48lab.studies.confirm import CHOOSE, REPORT, Verdict, confirm
+from t48lab.studies.figures import Tables, write_figures
+from t48lab.studies.importance import importances, sensitivity, spread
+from t48lab.studies.storage import JOURNAL, Storage
+from t48lab.studies.study import Plan
+from t48lab.studies.tuning import FIGURES, RETRIES, open_study, run_trials
+
+if TYPE_CHECKING:
+    from optuna import Study
+
+SCHEMA = 1
+_KINDS = {"trial": "int64", "n": "int64", "moves": "int64", "retries": "int64", "pruned": "bool", "start": "bool"}
+_FIGURES = "n pruned mean sd low high mean_score moves ms_per_move nodes_per_move seconds".split()
+
+
+def tune(
+    plan: Plan,
+    out: str | Path | None = None,
+    storage: str | None = None,
+    workers: int | None = None,
+    confirm_only: bool = False,
+    progress: bool = False,
+) -> list[str]:
+    """What was found, in sentences, after the study has all its trials and the best are confirmed.
+
+    Files are in `out`, results/<name> by default, see `docs/tuning.md`. The same call goes on after a stop, and
+    several may run at once: only the one that finishes the last trial confirms. `storage` is a URL of Optuna's.
+    Raises Interrupted after Ctrl-C, and T48Error when the study in the storage was started from another file.
+    """
+    store = Storage(storage, Path(out or Path("results") / plan.name))
+    with store.told():
+        study = open_study(plan, store)
+        try:
+            last = confirm_only or run_trials(plan, study, store, workers, progress)
+        except KeyboardInterrupt:
+            _write_tables(plan, study, store)
+            raise
+        with store.alone("confirming"):
+            tables = _write_tables(plan, study, store)
+            if last:
+                return _confirm(plan, study, store, tables, workers, progress)
+    count = len(tables.trials)
+    return [f"Study {plan.name} has {count} of {plan.trials} trials; the worker that finished the last one confirms."]
+
+
+def _write_tables(plan: Plan, study: Study, store: Storage) -> Tables:
+    """The tables of a study's trials, which are now in its folder, as is the manifest."""
+    trials = trials_frame(plan, study)
+    write_trials(trials, store.folder)
+    tables = Tables(trials, importances(plan, study), spread(plan, trials))
+    write_csv(tables.importances, store.folder / "importances.csv")
+    write_csv(tables.spread, store.folder / "spread.csv")
+    write_manifest(plan, study, store, None)
+    return tables
+
+
+def _confirm(
+    plan: Plan, study: Study, store: Storage, tables: Tables, workers: int | None, progress: bool
+) -> list[str]:
+    """What was found, in sentences, after the folder holds all of it."""
+    folder = store.folder
+    verdict = confirm(plan, study, folder, workers, progress)
+    write_confirmed(plan, verdict, folder)
+    write_manifest(plan, study, store, verdict)
+    curves = sensitivity(plan, verdict.agent, folder, workers, progress) if verdict.tuned else None
+    if curves is not None and len(curves):
+        write_csv(curves, folder / "sensitivity.csv")
+    write_figures(plan, tables._replace(confirmed=verdict.table, sensitivity=curves), folder / "figures")
+    return sentences(plan, verdict)
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Nothing; the file holds the table."""
+    write_whole(path, table.to_csv(index=False, lineterminator="\n").encode())
+
+
+def trials_frame(plan: Plan, study: Study) -> pd.DataFrame:
+    """One row a finished trial by number: its parameters under their own names, and what its games gave.
+
+    `mean`, `sd`, `low` and `high` (95%) are of the objective over the `n` games that it played; a `pruned` trial
+    did not play them all. `best` is the largest mean so far of those that did. `start` marks baselines.
+    """
+    rows = []
+    for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+        figures = {name: trial.user_attrs[FIGURES][name] for name in _FIGURES}
+        times = {"started": trial.datetime_start, "finished": trial.datetime_complete}
+        own = {"start": trial.params in plan.starts, "retries": trial.user_attrs.get(RETRIES, 0)}
+        point = {free.name: free.shown(trial.params[free.name]) for free in plan.space}
+        rows.append({"trial": trial.number} | point | figures | own | times)
+    columns = ["trial", *(free.name for free in plan.space), *_FIGURES, "start", "retries", "started", "finished"]
+    kinds = dict.fromkeys(_FIGURES, "float64") | _KINDS
+    kinds |= {free.name: "str" if free.choices else "int64" if free.whole else "float64" for free in plan.space}
+    frame = pd.DataFrame(rows, columns=columns).astype(kinds)
+    frame["best"] = frame["mean"].where(~frame["pruned"]).cummax().ffill()
+    return frame
+
+
+def write_trials(frame: pd.DataFrame, folder: Path) -> None:
+    """Nothing; trials.parquet holds the frame."""
+    sink = io.BytesIO()
+    frame.to_parquet(sink, index=False)
+    write_whole(folder / "trials.parquet", sink.getvalue())
+
+
+def write_confirmed(plan: Plan, verdict: Verdict, folder: Path) -> None:
+    """Nothing; confirm.csv holds the verdict's table, and best.toml the winner's evaluator if it has one."""
+    write_csv(verdict.table, folder / "confirm.csv")
+    if "evaluator" in type(verdict.agent).model_fields:
+        write_whole(folder / "best.toml", best_toml(plan, verdict, folder).encode())
+
+
+def best_toml(plan: Plan, verdict: Verdict, folder: Path) -> str:
+    """The winner's evaluator as its TOML file, with where it comes from and how good it is as comments."""
+    evaluator = get_evaluator(verdict.agent.evaluator)  # type: ignore[attr-defined]
+    lines = [*sentences(plan, verdict), f"Commit {commit() or 'unknown'}, {now()}."]
+    spec = agent_line(verdict, folder / "best.toml")
+    return "\n".join([*(f"# {line}" for line in lines), f"# agent: {spec}", "", evaluator.to_toml()])
+
+
+def agent_line(verdict: Verdict, path: Path) -> str:
+    """The winner's spec, its evaluator named by this file's path."""
+    name, stated = split_spec(verdict.agent.spec)
+    return join_spec(name, stated | {"evaluator": str(path)})
+
+
+def sentences(plan: Plan, verdict: Verdict) -> list[str]:
+    """What was found, one fact a line, each with its games, seed and interval."""
+    table = verdict.table
+    last = table[table["stage"] == REPORT].set_index("agent")
+    first = table[table["stage"] == CHOOSE].set_index("agent")
+    lines = [f"Study {plan.name}: {plan.title}".rstrip(": "), f"Objective: {plan.objectives[0]}."]
+    if verdict.chosen is not None:
+        name, row = f"trial {verdict.chosen}", first.loc[f"trial {verdict.chosen}"]
+        own = _between(row["tuning_value"], row["tuning_low"], row["tuning_high"])
+        lines.append(f"The optimist's figure: {own} in {row['tuning_games']} games of seed {plan.tuning_seed}, {name}.")
+        lines.append(f"Chosen: {_value(row)} in {row['games']} games of seed {row['seed']}, of {len(first)} agents.")
+    for agent, row in last.iterrows():
+        against = ""
+        if pd.notna(row["mean_difference"]):
+            ends = row["mean_difference"], row["difference_low"], row["difference_high"]
+            against = f"; {_between(*ends, sign='+')} against {row['baseline']} on the same games"
+        lines.append(f"Confirmed: {agent} {_value(row)} in {row['games']} games of seed {row['seed']}{against}.")
+    beaten = "it beats every baseline" if verdict.trial is not None else "no trial is confirmed to beat it"
+    return [*lines, f"Winner: {verdict.label}, {beaten}. Intervals are 95%."]
+
+
+def _value(row: Any) -> str:
+    return _between(row["value"], row["value_low"], row["value_high"])
+
+
+def _between(value: Any, low: Any, high: Any, sign: str = "") -> str:
+    show = f"{sign},.0f" if max(abs(value), abs(low), abs(high)) >= 1000 else f"{sign},.4g"
+    return f"{value:{show}} ({low:{show}} to {high:{show}})"
+
+
+def write_manifest(plan: Plan, study: Study, storage: Storage, verdict: Verdict | None) -> None:
+    """Nothing; manifest.json says what was tuned on which games, what it took, and what came out.
+
+    Without a verdict, what an earlier confirmation of the same trials found stays.
+    """
+    trials, path = study.get_trials(deepcopy=False), storage.folder / "manifest.json"
+    found = _found(plan, verdict) if verdict else _found_before(plan, counts(trials), path)
+    manifest = {
+        "schema": SCHEMA,
+        "study": plan.name,
+        "title": plan.title,
+        "record": plan.record,
+        "key": plan.key,
+        "seeds": plan.seeds(),
+        "storage": JOURNAL if storage.url is None else storage.name,
+        "trials": counts(trials),
+        "games": effort(plan, trials),
+        "confirm": plan.confirm.model_dump(),
+        "baselines": {label: agent.resolved() for label, agent in plan.baselines.items()},
+        "found": found,
+        "started": _time(min, [trial.datetime_start for trial in trials]),
+        "finished": _time(max, [trial.datetime_complete for trial in trials]),
+        "written": now(),
+        "commit": commit(),
+        "versions": versions() | {"optuna": metadata.version("optuna")},
+        "machine": machine(),
+    }
+    text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False, default=float)
+    write_whole(path, text.encode() + b"\n")
+
+
+def counts(trials: Sequence[FrozenTrial]) -> dict[str, int]:
+    """How many trials are finished (of which pruned), failed and still running."""
+    done = [trial for trial in trials if trial.state == TrialState.COMPLETE]
+    states = {state.name.lower(): sum(trial.state == state for trial in trials) for state in TrialState}
+    pruned = sum(bool(trial.user_attrs.get(FIGURES, {}).get("pruned")) for trial in done)
+    return {"finished": len(done), "pruned": pruned, "failed": states["fail"], "running": states["running"]}
+
+
+def effort(plan: Plan, trials: Sequence[FrozenTrial]) -> dict[str, float]:
+    """Games that finished trials played, those that pruning saved and their share, and hours of all workers."""
+    figures = [trial.user_attrs[FIGURES] for trial in trials if trial.state == TrialState.COMPLETE]
+    played, full = sum(f["n"] for f in figures), plan.games * len(figures)
+    hours = sum(f["seconds"] for f in figures) / 3600
+    return {"played": played, "saved": full - played, "saved_share": (full - played) / max(full, 1), "hours": hours}
+
+
+def _found_before(plan: Plan, trials: dict[str, int], path: Path) -> Any:
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+        same = before["key"] == plan.key and before["trials"]["finished"] == trials["finished"]
+        return before["found"] if same else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _found(plan: Plan, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "winner": verdict.label,
+        "trial": verdict.trial,
+        "chosen": verdict.chosen,
+        "spec": verdict.agent.spec,
+        "agent_key": verdict.agent.key(),
+        "parameters": verdict.agent.resolved(),
+        "sentences": sentences(plan, verdict),
+    }
+
+
+def _time(choose: Any, times: Sequence[Any]) -> str | None:
+    known = [time for time in times if time is not None]
+    return choose(known).astimezone().isoformat(timespec="seconds") if known else None

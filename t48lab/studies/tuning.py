@@ -1,0 +1,269 @@
+"""Running a study: any number of workers on any number of machines, until exactly so many trials are finished.
+
+A worker takes a trial, plays its games, tells what they gave, and takes the next one. What is stored never says
+more than what was finished: a worker that dies leaves a running trial behind, which another one, or the next
+run, marks as failed and starts again with the same parameters.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import optuna
+from optuna.exceptions import UpdateFinishedTrialError
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial, Trial, TrialState
+
+from t48lab.errors import T48Error
+from t48lab.games import Interrupts
+from t48lab.progress import Progress
+from t48lab.records import count_of
+from t48lab.studies.liveness import Heart, Watch
+from t48lab.studies.samplers import make_pruner, make_sampler
+from t48lab.studies.spaces import placed
+from t48lab.studies.storage import Storage
+from t48lab.studies.study import COSTS, Plan
+from t48lab.studies.trials import Played, Stopped, Values, play_trial
+
+if TYPE_CHECKING:
+    from optuna import Study
+
+RECORD, FIGURES, RETRIES = "t48lab", "games", "retries"
+"""Attributes: a study's record; what a trial's games gave; how often a trial was started again."""
+
+_MOST_RETRIES = 3
+_LIVE = (TrialState.RUNNING, TrialState.COMPLETE)
+_LOOK_SECONDS = 0.5
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a study; every finished trial is stored."""
+
+
+def open_study(plan: Plan, storage: Storage) -> Study:
+    """The study of this name in the storage, made if it is new; raises T48Error when it is another one's.
+
+    Another one's is a study that was started from a different record, and one that t48lab did not start.
+    """
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    directions = [StudyDirection.MAXIMIZE, StudyDirection.MINIMIZE][: len(plan.objectives)]
+    options: dict[str, Any] = {"sampler": make_sampler(plan), "pruner": make_pruner(plan.pruner)}
+    with storage.opening():
+        study = storage.guarded(
+            lambda: optuna.create_study(
+                study_name=plan.name,
+                storage=storage.optuna,
+                directions=directions,
+                load_if_exists=True,
+                **options,
+            )
+        )
+        if RECORD not in study.user_attrs and not study.get_trials(deepcopy=False):
+            study.set_user_attr(RECORD, plan.record)
+    check_record(plan, study)
+    return study
+
+
+def check_record(plan: Plan, study: Study) -> None:
+    """Nothing; raises T48Error that says what differs when the study was started from another record."""
+    stored = study.user_attrs.get(RECORD)
+    remedy = "give the changed study another name, or change it back"
+    if stored is None:
+        raise T48Error(f"study {plan.name!r} in this storage was not started by t48lab tune, give yours another name")
+    before, now = flat(stored), flat(plan.record)
+    differing = [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
+    if differing:
+        shown = [f"{name} was {before.get(name, 'absent')}, now {now.get(name, 'absent')}" for name in differing[:4]]
+        more = f" and {len(differing) - 4} more" if len(differing) > 4 else ""
+        raise T48Error(f"study {plan.name!r} was started from another file: {'; '.join(shown)}{more}; {remedy}")
+
+
+def flat(data: Any, name: str = "") -> dict[str, Any]:
+    """The numbers and words of nested tables by dotted names."""
+    if not isinstance(data, dict) or not data:
+        return {name: data}
+    parts = (flat(value, f"{name}.{key}" if name else str(key)) for key, value in data.items())
+    return {key: value for part in parts for key, value in part.items()}
+
+
+def run_trials(plan: Plan, study: Study, storage: Storage, workers: int | None = None, progress: bool = False) -> bool:
+    """Whether this worker finished the study's last trial, once the study has its trials or the time is over.
+
+    Games of a trial are played on `workers` threads. Raises Interrupted after Ctrl-C.
+    """
+    count = count_of(workers, "workers") if workers is not None else len(os.sched_getaffinity(0))
+    cancel = np.zeros(1, np.int64)
+    with (
+        ThreadPoolExecutor(count, "t48lab") as pool,
+        Interrupts(cancel) as interrupts,
+        Heart(storage.optuna) as heart,
+        Progress(plan.trials - len(finished(study)), plan.name, progress, "trials") as bar,
+    ):
+        worker = _Worker(plan, study, storage, pool, count, interrupts, heart, bar)
+        return worker.run()
+
+
+def finished(study: Study) -> list[FrozenTrial]:
+    """The study's finished trials by number, those that were pruned included."""
+    return study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+
+
+class _Worker:
+    def __init__(
+        self,
+        plan: Plan,
+        study: Study,
+        storage: Storage,
+        pool: ThreadPoolExecutor,
+        workers: int,
+        interrupts: Interrupts,
+        heart: Heart,
+        bar: Progress,
+    ) -> None:
+        self.plan, self.study, self.storage, self.pool, self.workers = plan, study, storage, pool, workers
+        self.interrupts, self.heart, self.bar = interrupts, heart, bar
+        self.watch, self.own = Watch(study.sampler.worker), set[int]()  # type: ignore[union-attr]
+        self.end = time.monotonic() + 60 * plan.minutes if plan.minutes else math.inf
+        self.known = len(finished(study))
+
+    def run(self) -> bool:
+        """Whether this worker finished the last trial; a fault of the storage costs the trial at hand at most."""
+        while True:
+            end = self.storage.guarded(self.step)
+            if end is not None:
+                return end
+
+    def step(self) -> bool | None:
+        """None as long as there is something to do, then whether this worker finished the last trial."""
+        check_record(self.plan, self.study)
+        trials = self.take_over(self.study.get_trials(deepcopy=False))
+        self.show(trials)
+        live = [trial for trial in trials if trial.state in _LIVE]
+        if len(live) < self.plan.trials and time.monotonic() < self.end:
+            self.one_trial()
+        elif any(trial.state == TrialState.RUNNING for trial in live):
+            self.rest()
+        else:
+            return self.was_last(trials)
+        return None
+
+    def was_last(self, trials: list[FrozenTrial]) -> bool:
+        """Whether the trial that was finished last is this worker's, or no trial is another's."""
+        complete = [trial for trial in trials if trial.state == TrialState.COMPLETE and trial.datetime_complete]
+        if not complete:
+            return False
+        last = max(complete, key=lambda trial: (trial.datetime_complete, trial.number))
+        return last.number in self.own or not self.own
+
+    def rest(self) -> None:
+        """Nothing, after a moment in which others go on; raises Interrupted."""
+        time.sleep(_LOOK_SECONDS)
+        if self.interrupts.seen:
+            raise Interrupted
+
+    def take_over(self, trials: list[FrozenTrial]) -> list[FrozenTrial]:
+        """The trials that count, after those that nobody runs any more are failed and put in line again."""
+        left = [trial for trial in trials if trial.state == TrialState.RUNNING and self.watch.is_left(trial)]
+        for trial in left:
+            self.give_up(trial)
+        return [trial for trial in trials if trial not in left]
+
+    def give_up(self, trial: FrozenTrial) -> None:
+        """Nothing; the trial is failed, and its parameters are in line for another one, by one worker only."""
+        try:
+            self.study.tell(trial.number, state=TrialState.FAIL)
+        except (ValueError, UpdateFinishedTrialError):
+            return
+        retries = trial.user_attrs.get(RETRIES, 0) + 1
+        if len(trial.params) == len(self.plan.space) and retries <= _MOST_RETRIES:
+            self.study.enqueue_trial(trial.params, user_attrs={RETRIES: retries})
+
+    def one_trial(self) -> None:
+        """Nothing; one more trial is finished, unless others were quicker. Raises Interrupted."""
+        if self.interrupts.seen:
+            raise Interrupted
+        space = {free.name: free.distribution() for free in self.plan.space}
+        trial = self.study.ask(space)
+        self.heart.trial_id = trial._trial_id
+        try:
+            if self.is_one_too_many(trial):
+                self.study.tell(trial, state=TrialState.FAIL)
+                return
+            self.keep_start(trial)
+            self.finish(trial, self.play(trial))
+        except BaseException as error:
+            self.give_up(self.frozen(trial))
+            if isinstance(error, Stopped):
+                raise Interrupted from None
+            raise
+        finally:
+            self.heart.trial_id = None
+
+    def is_one_too_many(self, trial: Trial) -> bool:
+        """Whether workers that asked at once took more trials than are left, and this one must go."""
+        live = sorted(t.number for t in self.study.get_trials(deepcopy=False, states=_LIVE))
+        return trial.number in live[self.plan.trials :]
+
+    def keep_start(self, trial: Trial) -> None:
+        """Nothing; the baseline that should have been this trial, but for a retry, is in line."""
+        starts = self.plan.starts
+        if trial.number < len(starts) and trial.params != starts[trial.number]:
+            self.study.enqueue_trial(starts[trial.number])
+
+    def play(self, trial: Trial) -> Played:
+        """The trial's games."""
+        self.interrupts.cancel = np.zeros(1, np.int64)
+        if self.interrupts.seen:
+            raise Stopped
+        agent = placed(self.plan.agent, trial.params)
+
+        def look(games: list[int], values: Values) -> bool:
+            self.bar.refresh()
+            return self.report(trial, games, values)
+
+        cancel = self.interrupts.cancel
+        return play_trial(agent, self.plan, trial.number, self.pool, self.workers, cancel, look)
+
+    def report(self, trial: Trial, games: list[int], values: Values) -> bool:
+        """Whether the trial should end, after each game's value is reported under the game's number."""
+        if self.plan.pruner.kind == "none":
+            return False
+        with self.storage.together():
+            for game, value in zip(games, values.tolist(), strict=True):
+                trial.report(value, game)
+        return trial.should_prune()
+
+    def finish(self, trial: Trial, played: Played) -> None:
+        """Nothing; the trial is complete, unless others took it for lost.
+
+        A pruned trial is complete too, with the mean of the games that it played: so the sampler learns from it
+        (the pruner's documentation asks for that), and the best trial always has all games, since no trial is
+        pruned while its mean is above the best one's.
+        """
+        figures = played.figures(self.plan)
+        trial.set_user_attr(FIGURES, figures)
+        costs = [figures[name] for name in self.plan.objectives if name in COSTS]
+        try:
+            self.study.tell(trial, [figures["mean"], *costs])
+        except (ValueError, UpdateFinishedTrialError):
+            return
+        self.own.add(trial.number)
+
+    def frozen(self, trial: Trial) -> FrozenTrial:
+        return self.storage.optuna.get_trial(trial._trial_id)
+
+    def show(self, trials: list[FrozenTrial]) -> None:
+        """Nothing; the bar says how many trials are finished and what the best one gave."""
+        complete = [trial for trial in trials if trial.state == TrialState.COMPLETE]
+        self.bar.advance(len(complete) - self.known)
+        self.known = len(complete)
+        full = [trial for trial in complete if not trial.user_attrs.get(FIGURES, {}).get("pruned")]
+        if full:
+            best = max(full, key=lambda trial: trial.values[0])
+            self.bar.label = f"{self.plan.name}, best {best.values[0]:,.6g} (trial {best.number})"
+        self.bar.refresh()
