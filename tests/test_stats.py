@@ -20,9 +20,9 @@ from t48lab.analysis.stats import (
     pareto_front,
     share_interval,
     summary,
-    table_sizes,
 )
 from t48lab.errors import T48Error
+from t48lab.experiments import table_sizes
 
 
 def games(scores, label="a", tiles=None, first=0, seconds=1.0):
