@@ -24,6 +24,8 @@ from .evaluators import PRESETS as PRESETS
 from .evaluators import Term as Term
 from .evaluators import get_evaluator as get_evaluator
 from .evaluators import line_term as line_term
+from .exact import Solution as Solution
+from .exact import solve as solve
 from .games import BatchInterrupted as BatchInterrupted
 from .games import GameRecord as GameRecord
 from .games import Position as Position

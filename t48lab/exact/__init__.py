@@ -1,0 +1,5 @@
+"""Exact play on small boards: the value of every position that play can reach."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
