@@ -1,6 +1,9 @@
 """Exact play against plain dictionaries, an independent program, and itself on other threads."""
 
 import csv
+import os
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -208,3 +211,41 @@ def test_no_room_is_said_beforehand(tmp_path, monkeypatch):
 def test_workers_are_counted(tmp_path):
     with pytest.raises(T48Error, match="workers must be 1 or more, got 0"):
         solve(Rules(rows=2, cols=2), workers=0, folder=tmp_path)
+
+
+@pytest.mark.compiled
+def test_the_compiler_changes_no_bit(tmp_path):
+    code = "import sys, t48lab as t; t.solve(t.Rules(rows=2, cols=2), sys.argv[2], folder=sys.argv[1])"
+    for objective in ("score", "adversary", "tile:16"):
+        solve(Rules(rows=2, cols=2), objective, folder=tmp_path / "compiled")
+        arguments = [sys.executable, "-c", code, str(tmp_path / "plain"), objective]
+        subprocess.run(arguments, env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, check=True)
+    for path in (tmp_path / "compiled").glob("*.t48"):
+        assert path.read_bytes() == (tmp_path / "plain" / path.name).read_bytes()
+
+
+@pytest.mark.parametrize("direction", [Frontier, Sweep])
+def test_after_an_interruption_finished_layers_are_not_made_again(tmp_path, monkeypatch, direction):
+    rules, made = Rules(rows=2, cols=2), []
+    solve(rules, folder=tmp_path / "whole")
+    layer = direction.layer
+
+    def interrupted(self, total, *rest):
+        if len(made) == 11:
+            raise KeyboardInterrupt
+        made.append(total)
+        return layer(self, total, *rest)
+
+    def counted(self, total, *rest):
+        made.append(total)
+        return layer(self, total, *rest)
+
+    monkeypatch.setattr(direction, "layer", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        solve(rules, folder=tmp_path / "stopped")
+    monkeypatch.setattr(direction, "layer", counted)
+    solve(rules, folder=tmp_path / "stopped")
+    again = 2 if direction is Frontier else 0
+    assert len(made) == len(totals(rules)) + again
+    for path in (tmp_path / "whole").glob("*.t48"):
+        assert path.read_bytes() == (tmp_path / "stopped" / path.name).read_bytes()

@@ -132,7 +132,8 @@ class Draft:
 
     def __getitem__(self, layer: int) -> NDArray[Any]:
         begin, count, _ = self._file.row(self._descriptor, layer)
-        return np.frombuffer(os.pread(self._descriptor, count * self._file.dtype.itemsize, begin), self._file.dtype)
+        data = os.pread(self._descriptor, count * self._file.dtype.itemsize, begin)
+        return np.frombuffer(bytearray(data), self._file.dtype)
 
     def add(self, layer: int, numbers: NDArray[Any]) -> None:
         """Write a layer."""
