@@ -1,7 +1,7 @@
 """Slow twin of every search that values positions by looking ahead, compiled so that it can look at many.
 
 One plain recursion: every legal move and every spawn is followed to the leaves, nothing is remembered, shared or left
-out. A board is 16 ranks in 64 bits, the first cell on top. `evaluate(b, *tables)` values a board; all values are float64.
+out. A board is 16 ranks in 64 bits, the first cell on top. `evaluate(b, *tables)` values a board; values are float64.
 """
 
 from typing import NamedTuple
