@@ -31,7 +31,6 @@ def test_a_file_with_everything(tmp_path):
     assert plan.baselines["start"] == plan.agent
     assert plan.starts == [{"monotonicity.weight": 47.0, "corner.weight": 10.0, "corner.exponent": 3.0}]
     assert plan.objectives == ("mean_score",)
-    assert plan.tunes_evaluator
 
 
 def test_ranges_come_from_the_records():

@@ -8,7 +8,6 @@ run, marks as failed and starts again with the same parameters.
 from __future__ import annotations
 
 import math
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -21,8 +20,9 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from t48lab.errors import T48Error
 from t48lab.games import Interrupts
+from t48lab.machine import cores
 from t48lab.progress import Progress
-from t48lab.records import count_of
+from t48lab.records import Count, checked
 from t48lab.studies.liveness import Heart, Watch
 from t48lab.studies.samplers import make_pruner, make_sampler
 from t48lab.studies.spaces import placed
@@ -96,7 +96,7 @@ def run_trials(plan: Plan, study: Study, storage: Storage, workers: int | None =
 
     Games of a trial are played on `workers` threads. Raises Interrupted after Ctrl-C.
     """
-    count = count_of(workers, "workers") if workers is not None else len(os.sched_getaffinity(0))
+    count = cores() if workers is None else checked(Count, workers, "workers")
     cancel = np.zeros(1, np.int64)
     with (
         ThreadPoolExecutor(count, "t48lab") as pool,
