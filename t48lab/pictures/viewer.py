@@ -233,7 +233,7 @@ class Play(_Viewer):
         )  # fmt: skip
 
     def move(self, direction: str) -> None:
-        """Nothing; the move is made and a tile has appeared; raises IllegalMove."""
+        """Makes the move and lets a tile appear; raises IllegalMove."""
         step = self.steps[-1]
         after, reward = step.board.move(direction)
         board, spawn, stream = _spawned(after, step.stream, self.rules)
@@ -241,19 +241,19 @@ class Play(_Viewer):
         self._tell()
 
     def follow(self) -> None:
-        """Nothing; the advice is played, if there is a legal move."""
+        """Plays the advice, if there is a legal move."""
         best = self.agent.search(self.board, self.rules).best
         if best:
             self.move(best)
 
     def undo(self) -> None:
-        """Nothing; the last move is taken back, if there is one."""
+        """Takes the last move back, if there is one."""
         if len(self.steps) > 1:
             self.steps.pop()
             self._tell()
 
     def new(self, game: int | None = None) -> None:
-        """Nothing; the next game of the seed, or this one, is dealt; a given board is set up again."""
+        """Deals the next game of the seed, or this one; sets a given board up again."""
         self.game = checked(Seed, self.game + 1 if game is None else game, "game")
         self._deal()
 
