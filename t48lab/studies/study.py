@@ -173,7 +173,7 @@ def load_study(path: str | Path, trials: int | None = None) -> Plan:
 
 def _read(path: Path, seen: list[Path]) -> dict[str, Any]:
     """The file's data on top of the data of the file that it starts from."""
-    data = read_toml(path)
+    data = read_toml(path, "a study's")
     if path.resolve() in seen:
         raise T48Error(f"{path} starts from itself, give base the name of another file")
     if "base" not in data:
