@@ -8,11 +8,12 @@ READY := .venv/ready
 PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
 KILLS ?= 100
+POSITIONS ?= 20000
 PLAIN := "not (compiled or slow or faults or cluster or browser)"
 # A shim on the PATH may stand for a uv that is not there, so it has to answer.
 UV := $(shell uv --version >/dev/null 2>&1 && echo uv || echo .uv/bin/uv)
 
-.PHONY: help setup compare test faults quickfaults coverage plain bounds check format lab notebooks lock clean
+.PHONY: help setup compare test faults quickfaults recursion coverage plain bounds check format lab notebooks lock clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 18
@@ -40,6 +41,9 @@ faults: $(READY) ## kill processes KILLS times, fill disks, damage files, and lo
 
 quickfaults: $(READY) ## the fault tests in two minutes: few kills, few compilations
 	T48LAB_KILLS=2 $(PYTEST) -n $(WORKERS) --dist loadfile -m "faults and not slow"
+
+recursion: $(READY) ## every search against plain recursion on POSITIONS positions, with its table and without
+	T48LAB_POSITIONS=$(POSITIONS) $(PYTEST) -n $(WORKERS) tests/test_recursion.py
 
 coverage: $(READY) ## lines that no test reaches; kernels count where they run as plain Python
 	$(PYTEST) -n $(WORKERS) -m "not faults" --cov --cov-report=

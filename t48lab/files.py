@@ -7,13 +7,17 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import time
 from typing import Any
 
 from t48lab.errors import T48Error
 
+_STALE_SECONDS = 3600.0
+"""Age from which a draft counts as abandoned where processes cannot be asked."""
+
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Nothing; the file now holds these bytes, or after a crash still what it held before."""
+    """Writes a file that then holds these bytes, or after a crash still what it held before."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with told(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,11 +37,14 @@ def abandoned(folder: Path) -> Iterator[Path]:
     """The drafts in a folder, and one below, that no other process is writing: reports are written without the lock."""
     for draft in [*folder.glob(".*.tmp"), *folder.glob("*/.*.tmp")]:
         process = draft.stem.rpartition(".")[2]
-        if process.isdecimal() and (int(process) == os.getpid() or not _lives(int(process))):
+        if process.isdecimal() and (int(process) == os.getpid() or not _is_written(draft, int(process))):
             yield draft
 
 
-def _lives(process: int) -> bool:
+def _is_written(draft: Path, process: int) -> bool:
+    """Whether that process may still be writing the draft."""
+    if os.name != "posix":  # elsewhere signal 0 is Ctrl-C
+        return time() - draft.stat().st_mtime < _STALE_SECONDS
     try:
         os.kill(process, 0)
     except PermissionError:
@@ -48,6 +55,9 @@ def _lives(process: int) -> bool:
 
 
 def _sync_folder(folder: Path) -> None:
+    """Brings a renamed file's name to the disk, where a folder can be opened for that."""
+    if os.name != "posix":
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -65,12 +75,12 @@ def told(path: Path) -> Iterator[None]:
         raise T48Error(f"cannot write {path}: {reason}; what was stored before is kept") from None
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """What a TOML file holds; raises T48Error that names the file."""
+def read_toml(path: Path, whose: str = "an experiment's") -> dict[str, Any]:
+    """What a TOML file holds; raises T48Error that names the file, and says whose file to give instead."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
-        raise T48Error(f"cannot read {path} ({reason}), give the path of an experiment's .toml file") from None
+        raise T48Error(f"cannot read {path} ({reason}), give the path of {whose} .toml file") from None
     except (ValueError, RecursionError) as error:
         raise T48Error(f"{path} is not valid TOML: {' '.join(str(error).split())}") from None

@@ -21,9 +21,16 @@ def versions() -> dict[str, str]:
     return own | {name: metadata.version(name) for name in LIBRARIES}
 
 
+def cores() -> int:
+    """How many processors this process may use, 1 or more: on Linux those that it is bound to, elsewhere all."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def machine() -> dict[str, str | int]:
     """Processor, how many of them this process may use, and operating system."""
-    return {"processor": _processor(), "cores": len(os.sched_getaffinity(0)), "system": platform.system()}
+    return {"processor": _processor(), "cores": cores(), "system": platform.system()}
 
 
 def _processor() -> str:
@@ -36,14 +43,23 @@ def _processor() -> str:
 
 
 def commit() -> str | None:
-    """The commit of the checkout that this code runs from, `+` behind it when its files differ; None outside of one."""
-    git = ["git", "-C", str(Path(__file__).parent)]
+    """The commit of the checkout that this code runs from, `+` behind it when its files differ; None outside of one.
+
+    A repository around an installed package does not count: it must hold this very file.
+    """
+    source = Path(__file__)
     try:
-        head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, timeout=10, check=True)
-        same = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "."], timeout=10, check=False).returncode == 0
+        _git(source.parent, "ls-files", "--error-unmatch", source.name)
+        head = _git(source.parent, "rev-parse", "HEAD").strip()
+        return head + ("+" if _git(source.parent, "diff", "--name-only", "HEAD", "--", ".") else "")
     except (OSError, subprocess.SubprocessError):
         return None
-    return head.stdout.strip() + ("" if same else "+")
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """What git prints there; raises CalledProcessError when it fails."""
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout
 
 
 def now() -> str:

@@ -24,11 +24,11 @@ class Progress:
         return self
 
     def advance(self, games: int) -> None:
-        """Nothing; so many more are finished."""
+        """Counts so many more as finished."""
         self.done += games
 
     def refresh(self) -> None:
-        """Nothing; the bar shows what is finished and what is left, once there has been time enough."""
+        """Shows what is finished and what is left, once there has been time enough."""
         elapsed = monotonic() - self._start
         if self.interval is None or elapsed < _PATIENCE:
             return

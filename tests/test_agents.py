@@ -4,12 +4,14 @@ import re
 
 import numpy as np
 import pytest
+from t48lab.programs import ENGINE
 
 import t48lab
 from t48lab import (
     AGENTS,
     MCTS,
     PRESETS,
+    AdversarialSpawner,
     Board,
     Evaluator,
     Expectimax,
@@ -23,6 +25,7 @@ from t48lab import (
     make_agent,
     make_spawner,
 )
+from t48lab.specs import digest
 
 OWN = Evaluator(terms={"empty": 12.5, "monotonicity": {"weight": 47.0, "exponent": 3.5}}, lost=-1000.0)
 EMPTIES = Evaluator(terms={"empty": 1.0}, lost=0.0)
@@ -165,6 +168,19 @@ def test_key_stands_for_weights_rules_stop_tile_and_spawner():
     assert len(keys) == 8
     assert Expectimax(evaluator=preset).key() == base.key() == base.key(spawner=make_spawner("random"))
     assert re.fullmatch("[0-9a-f]{16}", base.key())
+
+
+def test_engine_of_searches_that_stored_wrong_bounds_at_a_floor():
+    floored = get_evaluator("tuned").model_copy(update={"floor": True})
+    for evaluator, engine in (("tuned", ENGINE), ("classic", "2"), (floored, "2")):
+        assert [Minimax(depth=depth, evaluator=evaluator).engine for depth in (1, 2, 3)] == [ENGINE, ENGINE, engine]
+        assert Minimax(nodes=100, evaluator=evaluator).engine == engine
+        adversaries = [AdversarialSpawner(depth=depth, evaluator=evaluator) for depth in (0, 1, 2)]
+        assert [adversary.engine for adversary in adversaries] == [ENGINE, ENGINE, engine]
+        facts = {"spawner": adversaries[-1].resolved()} | ({"spawner_engine": engine} if engine != ENGINE else {})
+        agent = {"engine": ENGINE, "agent": Greedy().resolved(), "rules": Rules().model_dump(), "stop_tile": None}
+        assert Greedy().key(spawner=adversaries[-1]) == digest(agent | facts)
+    assert Expectimax(depth=3, evaluator="classic").engine == ENGINE
 
 
 def test_evaluator_of_a_file_travels_with_the_agent(tmp_path):

@@ -31,7 +31,6 @@ def test_a_file_with_everything(tmp_path):
     assert plan.baselines["start"] == plan.agent
     assert plan.starts == [{"monotonicity.weight": 47.0, "corner.weight": 10.0, "corner.exponent": 3.0}]
     assert plan.objectives == ("mean_score",)
-    assert plan.tunes_evaluator
 
 
 def test_ranges_come_from_the_records():
@@ -147,7 +146,7 @@ def test_the_file_is_named(tmp_path):
     path = write(tmp_path, SMALL.replace("games = 12", "games = 0"))
     with pytest.raises(T48Error, match=f"{path}: games must be 1 or more, got 0"):
         load_study(path)
-    with pytest.raises(T48Error, match="cannot read"):
+    with pytest.raises(T48Error, match=r"cannot read .* give the path of a study's \.toml file"):
         load_study(tmp_path / "none.toml")
 
 

@@ -12,10 +12,11 @@ from pydantic import BeforeValidator, model_validator
 
 from t48lab.agents.programs import ENGINE, Program, assemble, with_bounds
 from t48lab.agents.searches import SearchResult, run_search
+from t48lab.agents.spawners import Spawner
 from t48lab.agents.systems import SYSTEMS
 from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error
-from t48lab.evaluators import EvaluatorChoice
+from t48lab.evaluators import EvaluatorChoice, get_evaluator
 from t48lab.kernels import layout as at
 from t48lab.records import parameter
 from t48lab.rules import Rules
@@ -83,15 +84,17 @@ class Agent(SpecRecord):
         board = Board.parse(board)
         return run_search(program(self.spec, rules or Rules(rows=board.rows, cols=board.cols)), board, values)
 
-    def key(self, rules: Rules = Rules(), stop_tile: int | None = None, spawner: SpecRecord | None = None) -> str:
+    def key(self, rules: Rules = Rules(), stop_tile: int | None = None, spawner: Spawner | None = None) -> str:
         """Sixteen hexadecimal digits that stand for everything that decides a game but its seed and number.
 
         That is every parameter, weights rather than a preset's name, the rules, the stop tile, the engine's
-        version and, beside random spawns, every parameter of the spawner.
+        version and, beside random spawns, every parameter of the spawner and its engine's version.
         """
         facts = {"engine": self.engine, "agent": self.resolved(), "rules": rules.model_dump(), "stop_tile": stop_tile}
         if spawner is not None and spawner.name != "random":
             facts["spawner"] = spawner.resolved()
+            if spawner.engine != ENGINE:
+                facts["spawner_engine"] = spawner.engine
         return digest(facts)
 
 
@@ -234,6 +237,11 @@ class Minimax(_TreeSearch):
 
     name: ClassVar[str] = "minimax"
     depth: int = parameter(2, AHEAD, "player moves", ge=1, le=DEEPEST)
+
+    @property
+    def engine(self) -> str:
+        """As of any agent; 2 where a floor used to leave wrong bounds in the table, from three moves ahead on."""
+        return "2" if self.depth > 2 and get_evaluator(self.evaluator).floor else ENGINE
 
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""

@@ -6,7 +6,6 @@ on how many run at once. Source: Cazenave, Jouandeau (2007), "On the paralleliza
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
@@ -14,6 +13,7 @@ from t48lab.agents.kinds import MCTS, Agent
 from t48lab.agents.searches import SearchResult
 from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error
+from t48lab.machine import cores
 
 
 def search_together(agent: Agent, board: Board | str, searches: int, workers: int | None = None) -> SearchResult:
@@ -27,7 +27,7 @@ def search_together(agent: Agent, board: Board | str, searches: int, workers: in
         raise T48Error(f"searches must be 1 or more, got {searches}")
     board, start = Board.parse(board), perf_counter()
     agents = [agent.model_copy(update={"seed": agent.seed + i}) for i in range(searches)]
-    with ThreadPoolExecutor(min(searches, workers or len(os.sched_getaffinity(0)))) as pool:
+    with ThreadPoolExecutor(min(searches, workers or cores())) as pool:
         found = list(pool.map(lambda one: one.search(board), agents))
     return _merged(agent, board, found, perf_counter() - start)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from t48lab.agents.programs import Program, assemble
-from t48lab.evaluators import EvaluatorChoice
+from t48lab.agents.programs import ENGINE, Program, assemble
+from t48lab.evaluators import EvaluatorChoice, get_evaluator
 from t48lab.kernels import layout as at
 from t48lab.records import parameter
 from t48lab.rules import Rules
@@ -14,6 +14,11 @@ from t48lab.specs import SpecRecord, from_spec
 
 class Spawner(SpecRecord):
     """Places the tile after each move; the first two tiles of a game are always random."""
+
+    @property
+    def engine(self) -> str:
+        """Version of everything that decides its spawns beside its parameters; goes up when any of them changes."""
+        return ENGINE
 
     def compile(self, rules: Rules = Rules()) -> Program | None:
         """The arrays that the spawner's compiled search reads, None for random spawns."""
@@ -34,6 +39,11 @@ class AdversarialSpawner(Spawner):
     depth: int = parameter(1, "how far ahead to look, the player's answer first", "player moves", ge=0, le=16)
     evaluator: EvaluatorChoice = parameter("classic", "what the player is supposed to want")
     table_bits: int = parameter(14, "the transposition table holds 2 to this power of positions", "bits", ge=10, le=26)
+
+    @property
+    def engine(self) -> str:
+        """As of any spawner; 2 where a floor used to leave wrong bounds in the table, from two moves ahead on."""
+        return "2" if self.depth > 1 and get_evaluator(self.evaluator).floor else ENGINE
 
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""

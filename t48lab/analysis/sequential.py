@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from t48lab.errors import T48Error
-from t48lab.records import count_of
+from t48lab.records import Count, checked
 
 Verdict = Literal["first", "second", "equal", "undecided"]
 VERDICTS: tuple[Verdict, ...] = ("first", "second", "equal", "undecided")
@@ -66,7 +66,7 @@ class SequentialTest:
     deals: int
 
     def __post_init__(self) -> None:
-        if not FEWEST <= count_of(self.deals, "games") <= MOST:
+        if not FEWEST <= checked(Count, self.deals, "games") <= MOST:
             raise T48Error(f"games of a duel must be {FEWEST} to {MOST:,}, got {self.deals}")
 
     @property

@@ -27,7 +27,7 @@ class _Ended(Exception):
 
 
 def converse(board: Board, agent: Agent, explained: Callable[[Board, Agent, SearchResult], str]) -> None:
-    """Nothing; talks until the person ends it or the game is over."""
+    """Talks until the person ends it or the game is over."""
     import numpy as np
 
     chance = np.random.default_rng(_SEED)

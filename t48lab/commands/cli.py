@@ -62,7 +62,7 @@ def _without_passwords(kind: type[BaseException], error: BaseException, trace: T
 
 
 def main() -> None:
-    """Nothing; runs the command line of this process and ends it."""
+    """Runs the command line of this process and ends it."""
     sys.excepthook = _without_passwords
     try:
         code = status(sys.argv[1:])

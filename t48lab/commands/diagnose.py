@@ -27,11 +27,11 @@ def command(spec: str, games: int, seed: int, deeper: str | None, every: int, ou
     from t48lab.agents import make_agent
     from t48lab.files import write_whole
     from t48lab.games import decisions, empties_over_time, habits, misjudged, misjudged_page, records
-    from t48lab.records import base_seed, count_of
+    from t48lab.records import Count, Seed, checked
 
     agent, judge = make_agent(spec), make_agent(deeper) if deeper else None
-    count_of(every, "every")
-    played = records(agent, count_of(games, "games"), base_seed(seed))
+    checked(Count, every, "every")
+    played = records(agent, checked(Count, games, "games"), checked(Seed, seed, "seed"))
     tables = {"habits": habits(played), "empties": empties_over_time(played)}
     click.echo(_averages(tables["habits"]))
     if judge:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
@@ -102,7 +103,8 @@ def execute(path: Path, quick: bool, keep: bool) -> Any:
     options: dict[str, Any] = {"timeout": _SECONDS_A_CELL[quick], "startup_timeout": 180, "store_widget_state": False}
     start = monotonic()
     with TemporaryDirectory() as sockets:  # files in place of ports, which other users of the machine could reach
-        by_file = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
+        files_of = {"transport": "ipc", "ip": f"{sockets}/kernel"} if os.name == "posix" else {}
+        by_file = Config({"KernelManager": files_of})
         client: Any = NotebookClient(book, kernel_name="python3", resources=place, config=by_file, **options)
         client.execute()
     if keep:
@@ -114,7 +116,7 @@ def execute(path: Path, quick: bool, keep: bool) -> Any:
 
 
 def keep_picture(book: Any, stem: Path) -> None:
-    """Nothing; the notebook's first figure, or its first picture, is in a file for the index to show."""
+    """Writes the notebook's first figure, or its first picture, to a file for the index to show."""
     for kind, ending in (("image/png", ".png"), ("image/svg+xml", ".svg")):
         for data in (output.get("data", {}) for cell in book.cells for output in cell.get("outputs", [])):
             if kind in data:
@@ -125,7 +127,7 @@ def keep_picture(book: Any, stem: Path) -> None:
 
 
 def stand_still(book: Any) -> None:
-    """Nothing; outputs keep their pictures, made smaller, and texts but no live widgets, addresses, or times."""
+    """Makes the outputs' pictures smaller, and takes live widgets, addresses and times out of them."""
     for cell in book.cells:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):
@@ -148,7 +150,7 @@ def smaller(png: bytes) -> bytes:
 
 
 def set_quick(book: Any, quick: bool, path: Path) -> None:
-    """Nothing; the line `QUICK = ...` of the cell tagged `parameters` now says this; raises T48Error without one."""
+    """Changes the line `QUICK = ...` of the cell tagged `parameters` to say this; raises T48Error without one."""
     from t48lab.errors import T48Error
 
     for cell in book.cells:

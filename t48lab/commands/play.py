@@ -46,13 +46,13 @@ def command(spec: str, seed: int, spawner: str, speed: float) -> None:
     from t48lab.agents import make_agent, make_spawner
     from t48lab.errors import T48Error
     from t48lab.games import Task
-    from t48lab.records import base_seed
+    from t48lab.records import Seed, checked
     from t48lab.rules import Rules
 
     if not 0.1 <= speed <= 1000:
         raise T48Error(f"speed must be from 0.1 to 1000 moves per second, got {speed:g}")
     agent, opponent = make_agent(spec), make_spawner(spawner)
-    scenes = _scenes(Task(agent.spec, opponent.spec, Rules(), 0, base_seed(seed), 0, 1))
+    scenes = _scenes(Task(agent.spec, opponent.spec, Rules(), 0, checked(Seed, seed, "seed"), 0, 1))
     console = Console()
     *_, end = _shown(scenes, agent, speed, console) if console.is_terminal else scenes
     click.echo(f"{end.board}\n\nscore {end.score:,}, largest tile {end.board.max_tile:,}, {end.moves:,} moves")

@@ -35,7 +35,7 @@ def wide_console() -> Console:
 
 
 def show(folder: Path, baseline: str | None = None) -> None:
-    """Nothing; prints a folder's report after writing its files."""
+    """Prints a folder's report after writing its files."""
     from t48lab.experiments import write_report
 
     console = wide_console()

@@ -1,14 +1,13 @@
 from .duels import Duel as Duel
+from .duels import duel as duel
+from .duels import equal_time as equal_time
 from .essays import manifest_sheet as manifest_sheet
 from .experiment import Entry as Entry
 from .experiment import Experiment as Experiment
 from .experiment import agent_of as agent_of
 from .experiment import load_experiment as load_experiment
 from .experiment import make_experiment as make_experiment
-from .experiment import name_of as name_of
 from .experiment import run_experiment as run_experiment
-from .experiment import table_of as table_of
-from .experiment import text_of as text_of
 from .report import Sheet as Sheet
 from .report import pairing_note as pairing_note
 from .report import percent as percent
@@ -17,7 +16,5 @@ from .report import summary_sheet as summary_sheet
 from .report import whole as whole
 from .report import write_report as write_report
 from .store import Store as Store
-from .verification import verify as verify
 from .table_memory import table_sizes as table_sizes
-from .duels import duel as duel
-from .duels import equal_time as equal_time
+from .verification import verify as verify

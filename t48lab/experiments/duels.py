@@ -6,7 +6,6 @@ those after the one that decides are left out, so workers and machines cannot ch
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,8 +21,9 @@ from t48lab.experiments.experiment import Entry, Experiment, facts, make_experim
 from t48lab.experiments.manifest import finish_run, start_run
 from t48lab.experiments.store import Store
 from t48lab.games import iter_batch, play_batch
+from t48lab.machine import cores
 from t48lab.progress import Progress
-from t48lab.records import count_of
+from t48lab.records import Count, checked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +115,7 @@ def duel(
     there. Raises T48Error when both agents are the same.
     """
     test = SequentialTest(games)
-    workers = len(os.sched_getaffinity(0)) if workers is None else count_of(workers, "workers")
+    workers = cores() if workers is None else checked(Count, workers, "workers")
     experiment = _experiment(make_agent(first), make_agent(second), games, seed)
     store = Store(out) if out is not None else None
     with _stored(experiment, store), Progress(games, "deals at most", progress) as bar:

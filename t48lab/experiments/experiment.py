@@ -12,23 +12,22 @@ greedy = "greedy:by=reward"
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BeforeValidator
 
-from t48lab.agents import AGENTS, NAMED, Agent, Spawner, make_spawner
+from t48lab.agents import AGENTS, NAMED, Agent, RandomSpawner, Spawner, make_spawner
 from t48lab.analysis import pairs, summary
 from t48lab.errors import T48Error
 from t48lab.experiments.manifest import finish_run, start_run
 from t48lab.experiments.store import GameKey, Store
 from t48lab.files import read_toml
 from t48lab.games import iter_batch
-from t48lab.records import base_seed, count_of, nearest, stop_rank
+from t48lab.records import Checked, Count, FolderName, Seed, StopTile, Table, check_keys, checked, nearest
 from t48lab.rules import Rules
 from t48lab.specs import split_named
 
@@ -36,33 +35,38 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _OWN_KEYS = ("agent", "games", "group")
-
+_KEYS = ("name", "title", "games", "seed", "spawners", "rules", "stop_tile", "baseline", "agents")
 
 Missing = tuple["Entry", Spawner, set[int]]
 """An entry and a spawner that lack games, and the games that are there."""
 
 
-class Entry(BaseModel):
+class Entry(Checked):
     """An agent of an experiment: its label in tables, how many games it plays, and the section it stands in."""
 
-    model_config = ConfigDict(frozen=True)
     label: str
     agent: Agent
-    games: int
+    games: Count
     group: str = ""
 
 
-class Experiment(BaseModel):
+def _spawners(value: Any) -> tuple[Spawner, ...]:
+    specs = [value] if isinstance(value, str) else value
+    if not isinstance(specs, (list, tuple)) or not specs or len({str(spec) for spec in specs}) < len(specs):
+        raise T48Error(f'spawners must be a list of different specs such as ["random"], got {value!r}')
+    return tuple(make_spawner(spec) for spec in specs)
+
+
+class Experiment(Checked):
     """A checked experiment; `load_experiment` makes one from a file."""
 
-    model_config = ConfigDict(frozen=True)
-    name: str
-    title: str
-    seed: int
+    name: FolderName
+    title: str = ""
+    seed: Seed = 2048
     entries: tuple[Entry, ...]
-    spawners: tuple[Spawner, ...]
-    rules: Rules
-    stop_tile: int | None
+    spawners: Annotated[tuple[Spawner, ...], BeforeValidator(_spawners)] = (RandomSpawner(),)
+    rules: Rules = Rules()
+    stop_tile: StopTile = None
     baseline: str
 
     @cached_property
@@ -78,8 +82,8 @@ class Experiment(BaseModel):
 def load_experiment(path: str | Path, games: int | None = None, seed: int | None = None) -> Experiment:
     """The experiment that a TOML file describes, `games` and `seed` in place of the file's; raises T48Error."""
     path = Path(path)
-    given = {} if seed is None else {"seed": base_seed(seed)}
-    games = games if games is None else count_of(games, "games")
+    given = {} if seed is None else {"seed": checked(Seed, seed, "seed")}
+    games = None if games is None else checked(Count, games, "games")
     data = read_toml(path)
     try:
         return make_experiment(data | given, path.stem, games)
@@ -89,92 +93,54 @@ def load_experiment(path: str | Path, games: int | None = None, seed: int | None
 
 def make_experiment(data: Mapping[str, Any], name: str, games: int | None = None) -> Experiment:
     """The experiment of a mapping with the keys of the TOML file; raises T48Error that names the bad one."""
-    known = ("name", "title", "games", "seed", "spawners", "rules", "stop_tile", "baseline", "agents")
-    for key in data:
-        if key not in known:
-            raise T48Error(f"unknown key {key!r}, {nearest(key, known)}")
-    tables = table_of(data.get("agents"), "agents")
+    check_keys(data, _KEYS)
+    tables = checked(Table, data.get("agents"), "agents")
     if not tables:
         raise T48Error('agents is empty, add a line such as "expectimax 2" = "expectimax:depth=2"')
-    default = count_of(data.get("games", 100), "games")
+    default = checked(Count, data.get("games", 100), "games")
     entries = tuple(_entry(label, value, default, games) for label, value in tables.items())
-    stop_rank(data.get("stop_tile"))
-    experiment = Experiment(
-        name=name_of(data.get("name", name)),
-        title=text_of(data.get("title", ""), "title"),
-        seed=base_seed(data.get("seed", 2048)),
-        entries=entries,
-        spawners=_spawners(data.get("spawners", ["random"])),
-        rules=Rules(**table_of(data.get("rules", {}), "rules")),
-        stop_tile=data.get("stop_tile"),
-        baseline=_baseline(data.get("baseline", entries[0].label), list(tables)),
-    )
+    stated = {key: value for key, value in data.items() if key not in ("games", "agents")}
+    experiment = Experiment(**{"name": name, "baseline": entries[0].label} | stated, entries=entries)
+    _check_baseline(experiment)
     _check_distinct(experiment)
     return experiment
-
-
-def table_of(value: Any, key: str) -> dict[str, Any]:
-    """The value if it is a table; raises T48Error that names the key."""
-    if not isinstance(value, dict):
-        raise T48Error(f"{key} must be a table, write [{key}] and its lines below, got {value!r}")
-    return value
-
-
-def name_of(value: Any) -> str:
-    """The value if it can name a folder; raises T48Error."""
-    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9][\w.-]*", value):
-        raise T48Error(f"name must be letters, digits, dots, - and _ (it names a folder), got {value!r}")
-    return value
-
-
-def text_of(value: Any, key: str) -> str:
-    """The value if it is text; raises T48Error that names the key."""
-    if not isinstance(value, str):
-        raise T48Error(f"{key} must be text, got {value!r}")
-    return value
-
-
-def _spawners(value: Any) -> tuple[Spawner, ...]:
-    specs = [value] if isinstance(value, str) else value
-    if not isinstance(specs, list) or not specs or len({str(spec) for spec in specs}) < len(specs):
-        raise T48Error(f'spawners must be a list of different specs such as ["random"], got {value!r}')
-    return tuple(make_spawner(spec) for spec in specs)
-
-
-def _baseline(value: Any, labels: list[str]) -> str:
-    if value not in labels:
-        raise T48Error(f"baseline {value!r} is no agent of this experiment, {nearest(str(value), labels)}")
-    return str(value)
 
 
 def _entry(label: str, value: Any, default: int, games: int | None) -> Entry:
     try:
         if not label.strip():
             raise T48Error("an agent needs a label that is not empty")
-        if not isinstance(value, (str, dict)):
-            raise T48Error(f'it must be a spec or a table such as {{ agent = "mcts", seed = 1 }}, got {value!r}')
-        table: dict[str, Any] = {"agent": value} if isinstance(value, str) else value
-        own = count_of(table.get("games", default), "games")
-        group = text_of(table.get("group", ""), "group")
-        return Entry(label=label, agent=agent_of(table), games=games or own, group=group)
+        agent = agent_of(value)
+        own = {} if isinstance(value, str) else {key: value[key] for key in ("games", "group") if key in value}
+        entry = Entry(**{"games": default} | own, label=label, agent=agent)
+        return entry if games is None else entry.changed(games=games)
     except T48Error as error:
         raise T48Error(f"agent {label!r}: {error}") from None
 
 
-def agent_of(table: dict[str, Any]) -> Agent:
-    """The agent of a table: a kind or spec under `agent`, and any parameters beside it; raises T48Error."""
+def agent_of(value: Any) -> Agent:
+    """The agent of a spec, or of a table: a kind or spec under `agent`, any parameters beside it; raises T48Error."""
+    table = {"agent": value} if isinstance(value, str) else value
+    if not isinstance(table, Mapping):
+        raise T48Error(f'it must be a spec or a table such as {{ agent = "mcts", seed = 1 }}, got {value!r}')
     if not isinstance(table.get("agent"), str):
         raise T48Error('it needs a kind or spec, such as agent = "expectimax"')
     name, stated = split_named(table["agent"], NAMED)
     if name not in AGENTS:
         raise T48Error(f"unknown agent {name!r}, {nearest(name, AGENTS)}")
     given = {key: value for key, value in table.items() if key not in _OWN_KEYS}
+    check_keys(given, [*AGENTS[name].model_fields, *_OWN_KEYS])
     for key in given:
         if key in stated:
             raise T48Error(f"{key} is given twice, in the spec and beside it, keep one")
-        if key not in AGENTS[name].model_fields:
-            raise T48Error(f"unknown key {key!r}, {nearest(key, [*AGENTS[name].model_fields, *_OWN_KEYS])}")
     return AGENTS[name](**stated, **given)
+
+
+def _check_baseline(experiment: Experiment) -> None:
+    labels = [entry.label for entry in experiment.entries]
+    if experiment.baseline not in labels:
+        known = nearest(experiment.baseline, labels)
+        raise T48Error(f"baseline {experiment.baseline!r} is no agent of this experiment, {known}")
 
 
 def _check_distinct(experiment: Experiment) -> None:
@@ -201,8 +167,7 @@ def run_experiment(
     """
     store = Store(out or Path("results") / experiment.name)
     store.check(experiment.name, experiment.keys)
-    if workers is not None:
-        count_of(workers, "workers")
+    workers = None if workers is None else checked(Count, workers, "workers")
     with store.lock():
         store.check(experiment.name, experiment.keys)
         played = store.played()

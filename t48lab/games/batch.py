@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import threading
 from collections.abc import Collection, Iterator
@@ -19,8 +18,9 @@ from numpy.typing import NDArray
 from t48lab.agents import Agent, Spawner, make_agent, make_spawner
 from t48lab.games.chunks import ENDED, Chunk, Task, notation, prepare, run_games
 from t48lab.kernels import layout as at
+from t48lab.machine import cores
 from t48lab.progress import Progress
-from t48lab.records import base_seed, count_of, stop_rank
+from t48lab.records import Count, Seed, StopTile, checked, stop_rank
 from t48lab.rules import Rules
 
 if TYPE_CHECKING:
@@ -93,8 +93,10 @@ def iter_batch(
     worker what is finished by then still comes, and then the KeyboardInterrupt or the fault is raised.
     """
     agent, spawner = make_agent(agent), make_spawner(spawner)
-    workers = count_of(workers, "workers") if workers is not None else _workers_of(executor)
-    whole = Task(agent.spec, spawner.spec, rules, stop_rank(stop_tile), base_seed(seed), 0, count_of(games, "games"))
+    workers = checked(Count, workers, "workers") if workers is not None else _workers_of(executor)
+    stop_tile = checked(StopTile, stop_tile, "stop_tile")
+    seed, games = checked(Seed, seed, "seed"), checked(Count, games, "games")
+    whole = Task(agent.spec, spawner.spec, rules, stop_rank(stop_tile), seed, 0, games)
     names = {
         "agent": label or agent.label,
         "spec": agent.spec,
@@ -108,7 +110,7 @@ def iter_batch(
 
 def _workers_of(executor: Executor | None) -> int:
     """How many tasks an executor runs at once; the processors that this process may use when it does not say."""
-    return getattr(executor, "_max_workers", None) or len(os.sched_getaffinity(0))
+    return getattr(executor, "_max_workers", None) or cores()
 
 
 class _Work:

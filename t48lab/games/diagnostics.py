@@ -5,7 +5,6 @@ Everything reads whole games (`GameRecord`), because a row of the results store 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from t48lab.board import DIRECTIONS, Board
 from t48lab.compiled import load
 from t48lab.errors import T48Error
 from t48lab.games.game import GameRecord, play
+from t48lab.machine import cores
 from t48lab.rules import Rules
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def records(
 ) -> list[GameRecord]:
     """Games 0 to games - 1 of a base seed with all their moves; the same games as those of `play_batch`."""
     agent = make_agent(agent)
-    with ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(workers or cores()) as pool:
         return list(pool.map(lambda game: play(agent, seed, spawner, rules, stop_tile, game), range(games)))
 
 
@@ -196,7 +196,7 @@ def judged(
         for move, board in list(enumerate(_boards(record)[:-1]))[::every]
         if len(board.legal_moves) > 1
     ]
-    with ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(workers or cores()) as pool:
         rows = list(pool.map(lambda case: _judged(judge, *case), cases))
     frame = pd.DataFrame(rows, columns=MISJUDGED)
     order = ["loss", "seed", "game", "move"]

@@ -16,7 +16,7 @@ from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error
 from t48lab.games.chunks import ENDED, Task, notation, run_games
 from t48lab.kernels import layout as at
-from t48lab.records import Record, base_seed, stop_rank
+from t48lab.records import Record, Seed, StopTile, checked, stop_rank
 from t48lab.rules import Rules
 
 _LONGEST = 1 << 18
@@ -93,7 +93,9 @@ def play(
 ) -> GameRecord:
     """One game, the same as game `game` of a batch with this base seed; Ctrl-C ends it after the current move."""
     agent, spawner = make_agent(agent), make_spawner(spawner)
-    task = Task(agent.spec, spawner.spec, rules, stop_rank(stop_tile), base_seed(seed), base_seed(game, "game"), 1)
+    seed, game = checked(Seed, seed, "seed"), checked(Seed, game, "game")
+    stop_tile = checked(StopTile, stop_tile, "stop_tile")
+    task = Task(agent.spec, spawner.spec, rules, stop_rank(stop_tile), seed, game, 1)
     log, cancel = np.zeros(_LONGEST, np.uint8), np.zeros(1, np.int64)
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(run_games, task, cancel, log)

@@ -1,8 +1,9 @@
 """Alpha-beta over the player's moves and the worst spawns, shared by the minimax search and the adversary.
 
 An afterstate is worth the minimum over spawns (every empty cell, both tiles if the rules spawn both), a
-position the maximum over moves: exact inside the window alpha..beta, while a result <= alpha says "at most"
-and one >= beta "at least". Values are fixed point.
+position the maximum over moves, and no less than a floor that the evaluator may set: exact inside the window
+alpha < beta, while a result <= alpha says "at most" and one >= beta "at least". In an empty window a result would
+say neither, so none is ever searched: a floor of beta or more is an answer. Values are fixed point.
 
 `work` (int64) is the scratch paper of one search: what it needs to know, counters, then a frame a depth.
 `memory` is a table of two words an entry: the salted key, and `value << 2 | bound`. An entry always gives
@@ -281,6 +282,8 @@ def solve(b, plies, alpha, beta, moves, lines, extra, work, memory):
     frame = FRAMES + FRAME * (plies >> 1)
     if plies & 1:
         tried, at, left, best = work[frame + HINT], frame + REPLIES, I(1), work[FLOOR]
+        if best >= beta:
+            return best
         work[at] = I(afterstate(b, tried, moves))
         if U(work[at]) == b:
             return lost_value(b, lines, extra, U(work[MASK]))

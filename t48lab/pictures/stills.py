@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 
 from t48lab.agents import SearchResult
 from t48lab.board import DIRECTIONS, Board
+from t48lab.pictures.svg import ARROWS, BEST, COST, FAINT, INK, number, page, size_of, text
 
-INK, FAINT, BEST, COST, PAPER = "#2b2622", "#6f665d", "#1b7f4b", "#c0653a", "#fffdf9"
-ARROWS = dict(zip(DIRECTIONS, "↑→↓←", strict=True))
-_FONT = "font-family='Helvetica, Arial, sans-serif'"
 _LINE, _MARGIN, _PANEL = 17, 14, 300
 
 
@@ -38,7 +35,7 @@ def boards(captioned: Mapping[str, Board | str], columns: int = 4, cell: int = 4
     """The boards side by side, `columns` in a row, each below its caption; a line break splits a caption."""
     cards = [(caption.split("\n"), Board.parse(board)) for caption, board in captioned.items()]
     lines = max((len(caption) for caption, _ in cards), default=0)
-    sizes = [_size(board, cell) for _, board in cards]
+    sizes = [size_of(board, cell) for _, board in cards]
     width = max([*(w for w, _ in sizes), *(7 * len(line) for caption, _ in cards for line in caption)], default=0)
     step, height = width + 2 * _MARGIN, lines * _LINE + max((h for _, h in sizes), default=0) + 2 * _MARGIN
     parts = []
@@ -47,13 +44,14 @@ def boards(captioned: Mapping[str, Board | str], columns: int = 4, cell: int = 4
         parts += [text(x, y + 10 + _LINE * i, line, 13, INK, bold=not i) for i, line in enumerate(caption)]
         parts.append(f'<g transform="translate({x} {y + _LINE * lines})">{board.svg(cell)}</g>')
     rows = -(-len(cards) // columns)
-    return _page(min(len(cards), columns) * step, rows * height, parts, "; ".join(map(" ".join, (c for c, _ in cards))))
+    label = "; ".join(" ".join(caption) for caption, _ in cards)
+    return Picture(page(min(len(cards), columns) * step, rows * height, parts, label))
 
 
 def decision(board: Board | str, found: SearchResult, head: str = "", cell: int = 56) -> Picture:
     """A position beside what a search says: each move's value, what it costs against the best, visits, and the line."""
     board = Board.parse(board)
-    width, height = _size(board, cell)
+    width, height = size_of(board, cell)
     top = _LINE + 6 if head else 0
     x = 2 * _MARGIN + width
     parts = [text(_MARGIN, _MARGIN + 10, head, 13, INK, bold=True)] if head else []
@@ -61,7 +59,7 @@ def decision(board: Board | str, found: SearchResult, head: str = "", cell: int 
     parts += _panel(found, x, _MARGIN + top)
     label = f"{found.best or 'no legal move'} on {board.hex}"
     wide = max(x + _PANEL, 9 * len(head)) + _MARGIN
-    return _page(wide, 2 * _MARGIN + top + max(height, 9 * _LINE + 20), parts, label)
+    return Picture(page(wide, 2 * _MARGIN + top + max(height, 9 * _LINE + 20), parts, label))
 
 
 def costs(found: SearchResult) -> dict[str, float | None]:
@@ -69,22 +67,6 @@ def costs(found: SearchResult) -> dict[str, float | None]:
     best = max((value for value in found.values.values() if value is not None), default=0.0)
     equal = best - 1e-12 * abs(best)
     return {n: None if v is None else 0.0 if v >= equal else best - v for n, v in found.values.items()}
-
-
-def number(value: float | None) -> str:
-    """A value in a few digits: whole from 1,000 up, else four significant ones; - for none."""
-    if value is None:
-        return "-"
-    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}").replace("-", "−")
-
-
-def text(x: float, y: float, words: str, size: float, fill: str, bold: bool = False, end: bool = False) -> str:
-    """The SVG of one line of text that begins, or with `end` ends, at x on the baseline y."""
-    weight, anchor = ("700" if bold else "400"), ("end" if end else "start")
-    return (
-        f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" font-weight="{weight}" fill="{fill}" '
-        f'text-anchor="{anchor}" {_FONT}>{escape(words)}</text>'
-    )
 
 
 def _panel(found: SearchResult, x: float, y: float) -> list[str]:
@@ -119,17 +101,3 @@ def _wrapped(line: str, letters: int = 48) -> list[str]:
             lines.append("")
         lines[-1] = f"{lines[-1]} {word}".strip()
     return lines
-
-
-def _size(board: Board, cell: int) -> tuple[int, int]:
-    gap = cell // 10
-    return board.cols * (cell + gap) + gap, board.rows * (cell + gap) + gap
-
-
-def _page(width: float, height: float, parts: list[str], label: str) -> Picture:
-    return Picture(
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" style="max-width:100%;height:auto" role="img" '
-        f'aria-label="{escape(label, quote=True)}">'
-        f'<rect width="100%" height="100%" fill="{PAPER}"/>{"".join(parts)}</svg>'
-    )

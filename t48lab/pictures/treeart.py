@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from t48lab.board import Board
+from t48lab.pictures.svg import ARROWS, BEST, FAINT, INK, number, page, size_of, text
 
 Tree = dict[str, Any]
 
 _ROOT_CELL, _CELL = 28, 20
 _PILL, _PILL_HEIGHT = 118, 38
 _GAP, _EDGE, _CHANCE_EDGE, _MARGIN, _HEAD = 16, 46, 132, 20, 50
-_INK, _FAINT, _BEST, _NEW, _LINE = "#2b2622", "#786f66", "#1b7f4b", "#2f4bbf", "#b8aea2"
-_FONT = "font-family='Helvetica, Arial, sans-serif'"
+_NEW, _LINE = "#2f4bbf", "#b8aea2"
 _KEY = "green: the best move of a position; framed: the new tile, p its probability"
-_ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←"}
 
 
 @dataclass
@@ -51,27 +49,22 @@ def tree_svg(tree: Tree) -> str:
     words = max(8.5 * len(title), 6.5 * len(notes), 6.5 * len(_KEY))
     width = max(max(box.x + box.width for box in boxes) + _MARGIN, 2 * _MARGIN + words)
     height = _HEAD + 2 * _MARGIN + root.span
-    parts = [_text(_MARGIN, 24, title, 15, _INK, "700"), _text(_MARGIN, 42, notes, 12, _FAINT)]
-    parts += [_text(_MARGIN, 58, _KEY, 12, _FAINT)]
+    parts = [text(_MARGIN, 24, title, 15, INK, bold=True), text(_MARGIN, 42, notes, 12, FAINT)]
+    parts += [text(_MARGIN, 58, _KEY, 12, FAINT)]
     parts += [_edge(box, child) for box in boxes for child in box.children]
     parts += [f'<g transform="translate({box.x:g} {box.y - box.height / 2:g})">{box.art}</g>' for box in boxes]
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(title, quote=True)}">'
-        f'<rect width="100%" height="100%" fill="#fffdf9"/>{"".join(parts)}</svg>\n'
-    )
+    return page(width, height, parts, title) + "\n"
 
 
 def _position(tree: Tree, cell: int) -> _Box:
     """A board with its value below, its newest tile framed, and its moves."""
     board = Board.parse(tree["board"])
-    gap = cell // 10
-    width, height = (side * (cell + gap) + gap for side in (board.cols, board.rows))
+    width, height = size_of(board, cell)
     lines = [] if tree["value"] is None else [number(tree["value"])]
     lines += [_visits(tree["visits"])] if tree["visits"] else []
     lines += ["no legal move"] if tree["over"] else []
     words = _frame(tree["row"], tree["col"], cell) if tree.get("tile") else ""
-    words += "".join(_text(0, height + 13 + 13 * i, line, 11, _INK) for i, line in enumerate(lines))
+    words += "".join(text(0, height + 13 + 13 * i, line, 11, INK) for i, line in enumerate(lines))
     box = _Box(width, height + 13 * len(lines) + 4, f"{board.svg(cell)}{words}")
     box.children = [_move(move) for move in tree["moves"]]
     return box
@@ -91,13 +84,13 @@ def _visits(count: int) -> str:
 def _move(tree: Tree) -> _Box:
     """A pill with the move, its value and visits, and the spawns after it."""
     best = tree["best"]
-    fill, stroke, line = ("#e3f3ea", _BEST, 2) if best else ("#f4efe8", _LINE, 1)
+    fill, stroke, line = ("#e3f3ea", BEST, 2) if best else ("#f4efe8", _LINE, 1)
     look = f'fill="{fill}" stroke="{stroke}" stroke-width="{line}"'
-    name = f"{_ARROWS[tree['direction']]} {tree['direction']}"
+    name = f"{ARROWS[tree['direction']]} {tree['direction']}"
     second = number(tree["value"]) + (f" · {_visits(tree['visits'])}" if tree["visits"] is not None else "")
     width = max(_PILL, 6.2 * len(second) + 20)
     art = f'<rect width="{width:g}" height="{_PILL_HEIGHT}" rx="8" {look}/>'
-    art += _text(10, 16, name, 13, _BEST if best else _INK, "700") + _text(10, 31, second, 11, _INK)
+    art += text(10, 16, name, 13, BEST if best else INK, bold=True) + text(10, 31, second, 11, INK)
     box = _Box(width, _PILL_HEIGHT, art, edge=_EDGE, strong=best)
     box.children = [_spawn(spawn) for spawn in tree["spawns"]]
     if tree["others"]:
@@ -118,12 +111,12 @@ def _spawn(tree: Tree) -> _Box:
 def _others(tree: Tree) -> _Box:
     words = f"{tree['count']} other spawn{'s' if tree['count'] > 1 else ''}"
     mean = "" if tree["value"] is None else f"mean {number(tree['value'])}"
-    art = _text(0, 12, words, 11, _FAINT) + _text(0, 25, mean, 11, _FAINT)
+    art = text(0, 12, words, 11, FAINT) + text(0, 25, mean, 11, FAINT)
     return _Box(110, 28, art, edge=_CHANCE_EDGE, label=f"p {tree['probability']:.2g}")
 
 
 def _place(box: _Box, x: float, top: float) -> None:
-    """Nothing; gives the box and what hangs from it their places, its span from `top` down."""
+    """Gives the box and what hangs from it their places, its span from `top` down."""
     box.x = x
     below = sum(child.span for child in box.children) + _GAP * max(0, len(box.children) - 1)
     start = top + (box.span - below) / 2
@@ -143,19 +136,7 @@ def _edge(box: _Box, child: _Box) -> str:
     x, end = box.x + box.width + 3, child.x - 4
     bend = x + min(26, (end - x) / 2)
     path = f"M{x:g} {box.y:g} C{bend:g} {box.y:g} {x:g} {child.y:g} {bend + 8:g} {child.y:g} L{end:g} {child.y:g}"
-    look = f'stroke="{_BEST if child.strong else _LINE}" stroke-width="{2.2 if child.strong else 1.2}"'
+    look = f'stroke="{BEST if child.strong else _LINE}" stroke-width="{2.2 if child.strong else 1.2}"'
     return f'<path d="{path}" fill="none" {look}/>' + (
-        _text(bend + 10, child.y - 4, child.label, 10.5, _FAINT) if child.label else ""
+        text(bend + 10, child.y - 4, child.label, 10.5, FAINT) if child.label else ""
     )
-
-
-def _text(x: float, y: float, words: str, size: float, fill: str, weight: str = "400") -> str:
-    return (
-        f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" font-weight="{weight}" fill="{fill}" {_FONT}>'
-        f"{escape(words)}</text>"
-    )
-
-
-def number(value: float) -> str:
-    """A value in a few digits: whole from 1,000 up, else four significant digits."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

@@ -23,7 +23,7 @@ from t48lab.errors import T48Error
 from t48lab.games import GameRecord, replay
 from t48lab.kernels import layout as at
 from t48lab.pictures.stills import Picture, costs, decision
-from t48lab.records import base_seed
+from t48lab.records import Seed, checked
 from t48lab.rules import Rules
 
 PERSON = "person"
@@ -196,7 +196,7 @@ class Play(_Viewer):
         rules: Rules | None = None,
     ) -> None:
         self.start = None if board is None else Board.parse(board)
-        self.seed, self.game = base_seed(seed), base_seed(game, "game")
+        self.seed, self.game = checked(Seed, seed, "seed"), checked(Seed, game, "game")
         size = {} if self.start is None else {"rows": self.start.rows, "cols": self.start.cols}
         super().__init__(make_agent(agent), rules or Rules(**size))
         self.set_trait("mode", "play")
@@ -233,7 +233,7 @@ class Play(_Viewer):
         )  # fmt: skip
 
     def move(self, direction: str) -> None:
-        """Nothing; the move is made and a tile has appeared; raises IllegalMove."""
+        """Makes the move and lets a tile appear; raises IllegalMove."""
         step = self.steps[-1]
         after, reward = step.board.move(direction)
         board, spawn, stream = _spawned(after, step.stream, self.rules)
@@ -241,20 +241,20 @@ class Play(_Viewer):
         self._tell()
 
     def follow(self) -> None:
-        """Nothing; the advice is played, if there is a legal move."""
+        """Plays the advice, if there is a legal move."""
         best = self.agent.search(self.board, self.rules).best
         if best:
             self.move(best)
 
     def undo(self) -> None:
-        """Nothing; the last move is taken back, if there is one."""
+        """Takes the last move back, if there is one."""
         if len(self.steps) > 1:
             self.steps.pop()
             self._tell()
 
     def new(self, game: int | None = None) -> None:
-        """Nothing; the next game of the seed, or this one, is dealt; a given board is set up again."""
-        self.game = base_seed(self.game + 1 if game is None else game, "game")
+        """Deals the next game of the seed, or this one; sets a given board up again."""
+        self.game = checked(Seed, self.game + 1 if game is None else game, "game")
         self._deal()
 
     def _deal(self) -> None:

@@ -40,7 +40,7 @@ def place() -> str:
 
 
 def _since(process: int) -> str | None:
-    """When a process started, in ticks since the machine did; None when there is none of that number."""
+    """When a process started, in ticks since the machine did; None when there is none, or no /proc to see it in."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -51,8 +51,8 @@ def _since(process: int) -> str | None:
 class Watch:
     """Tells which running trials nobody runs any more; asked by a worker while it runs none itself.
 
-    A worker on this machine is looked up among its processes. One elsewhere counts as gone when it has not
-    moved its count for two minutes by this machine's clock: clocks need not agree.
+    A worker on this machine is looked up among its processes, where the system shows them. Any other counts as
+    gone when it has not moved its count for two minutes by this machine's clock: clocks need not agree.
     """
 
     def __init__(self, own: dict[str, Any]) -> None:
@@ -64,7 +64,7 @@ class Watch:
         worker = trial.user_attrs.get(WORKER)
         if worker == self._own:
             return True
-        if worker and worker["place"] == self._own["place"]:
+        if worker and worker["place"] == self._own["place"] and worker["since"] is not None:
             return bool(_since(worker["process"]) != worker["since"])
         sign, now = trial.user_attrs.get(BEAT), time.monotonic()
         last, since = self._seen.get(trial.number, (None, None))

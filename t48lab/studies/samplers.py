@@ -125,10 +125,10 @@ class PerTrial(BaseSampler):
         return self._current[1]
 
     def reseed_rng(self) -> None:
-        """Nothing: seeds come from trials' numbers."""
+        """Changes nothing: seeds come from trials' numbers."""
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
-        """Nothing; the trial says who runs it."""
+        """Writes into the trial who runs it."""
         study._storage.set_trial_user_attr(trial._trial_id, WORKER, self.worker)
         self._of(trial).before_trial(study, trial)
 
@@ -151,5 +151,5 @@ class PerTrial(BaseSampler):
         return self._of(trial).sample_independent(study, trial, param_name, param_distribution)
 
     def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
-        """Nothing; samplers that learn from a finished trial have done so."""
+        """Lets samplers learn from a finished trial."""
         self._of(trial).after_trial(study, trial, state, values)

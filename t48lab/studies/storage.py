@@ -49,7 +49,7 @@ class KernelLock:
         return True
 
     def release(self) -> None:
-        """Nothing; another process may have the lock."""
+        """Lets another process have the lock."""
         self._lock.release()
 
 
@@ -62,7 +62,7 @@ class Journal(JournalFileBackend):
         self._held: list[dict[str, Any]] | None = None
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
-        """Nothing; the lines are on disk, or kept until the end of `together`."""
+        """Writes the lines, or keeps them until the end of `together`."""
         with self._mutex:
             if self._held is not None:
                 self._held += logs

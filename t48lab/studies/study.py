@@ -22,18 +22,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BeforeValidator, Field
 
 from t48lab.agents import Agent
 from t48lab.analysis import TILES
 from t48lab.errors import T48Error
-from t48lab.experiments import agent_of, name_of, table_of, text_of
+from t48lab.experiments import agent_of
 from t48lab.files import read_toml
-from t48lab.records import Record, base_seed, count_of, nearest, parameter
+from t48lab.records import Checked, Count, FolderName, Record, Seed, Table, check_keys, checked, nearest, parameter
 from t48lab.specs import digest
-from t48lab.studies.spaces import Free, evaluator_of, free_parameter, of_evaluator, placed, point_of
+from t48lab.studies.spaces import Free, evaluator_of, free_parameter, placed, point_of
 
 SCORES = ("mean_score", "mean_log_score", *(f"rate_{tile}" for tile in TILES))
 """What a study can raise."""
@@ -75,9 +75,9 @@ class Confirmation(Record):
     name: ClassVar[str] = "confirm"
     top: int = parameter(5, "best trials that are confirmed", "trials", ge=1, le=100)
     games: int = parameter(400, "games of each confirmed trial and baseline", "games", ge=2, le=10**6)
-    seed: int = parameter(102, "base seed of the games that choose among them", ge=0, lt=2**63)
+    seed: Seed = parameter(102, "base seed of the games that choose among them")
     report_games: int = parameter(400, "games of the chosen one and the baselines", "games", ge=2, le=10**6)
-    report_seed: int = parameter(103, "base seed of the games that say how good the chosen one is", ge=0, lt=2**63)
+    report_seed: Seed = parameter(103, "base seed of the games that say how good the chosen one is")
 
 
 class Sensitivity(Record):
@@ -86,28 +86,42 @@ class Sensitivity(Record):
     name: ClassVar[str] = "sensitivity"
     points: int = parameter(0, "values of each parameter; 0 = no such games", ge=0, le=100)
     games: int = parameter(100, "games at each value", "games", ge=2, le=10**6)
-    seed: int = parameter(104, "base seed of these games", ge=0, lt=2**63)
+    seed: Seed = parameter(104, "base seed of these games")
 
 
-class Plan(BaseModel):
+def _by_kind(value: Any) -> Any:
+    """A record's table, from it or from the kind alone."""
+    return {"kind": value} if isinstance(value, str) else value
+
+
+def _objectives(value: Any) -> tuple[str, ...]:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or len(names) not in (1, 2):
+        raise T48Error(f'objective must be one such as "mean_score", or a list of a score and a cost, got {value!r}')
+    for name, known in zip(names, (SCORES, COSTS), strict=False):
+        if name not in known:
+            raise T48Error(f"objective {name!r} is unknown, {nearest(str(name), known)}")
+    return tuple(names)
+
+
+class Plan(Checked):
     """A checked study; `load_study` makes one from a file."""
 
-    model_config = ConfigDict(frozen=True)
-    name: str
-    title: str
+    name: FolderName
+    title: str = ""
     agent: Agent
     space: tuple[Free, ...]
-    trials: int
-    minutes: float | None
-    seed: int
-    games: int
-    tuning_seed: int
-    objectives: tuple[str, ...]
-    sampler: Sampler
-    pruner: Pruner
-    importance: str
-    confirm: Confirmation
-    sensitivity: Sensitivity
+    trials: Count = 100
+    minutes: float | None = Field(None, gt=0, le=1e6, strict=True)
+    seed: Seed = 1
+    games: Count = 200
+    tuning_seed: Seed = 101
+    objectives: Annotated[tuple[str, ...], BeforeValidator(_objectives)] = ("mean_score",)
+    sampler: Annotated[Sampler, BeforeValidator(_by_kind)] = Sampler()
+    pruner: Annotated[Pruner, BeforeValidator(_by_kind)]
+    importance: Literal["pedanova", "fanova"] = "pedanova"
+    confirm: Confirmation = Confirmation()
+    sensitivity: Sensitivity = Sensitivity()
     baselines: dict[str, Agent]
 
     @property
@@ -137,11 +151,6 @@ class Plan(BaseModel):
         found = (point_of(agent, self.agent, self.space) for agent in self.baselines.values())
         return [point for point in found if point is not None]
 
-    @property
-    def tunes_evaluator(self) -> bool:
-        """Whether any free parameter is the evaluator's."""
-        return any(of_evaluator(free.name) or free.name == "evaluator" for free in self.space)
-
     def seeds(self) -> dict[str, int]:
         """Base seed of each kind of games by name."""
         return {
@@ -155,7 +164,7 @@ class Plan(BaseModel):
 def load_study(path: str | Path, trials: int | None = None) -> Plan:
     """The study that a TOML file describes, `trials` in place of the file's; raises T48Error."""
     path = Path(path)
-    given = {} if trials is None else {"trials": count_of(trials, "trials")}
+    given = {} if trials is None else {"trials": checked(Count, trials, "trials")}
     try:
         return make_study(_read(path, []) | given, path.stem)
     except T48Error as error:
@@ -164,12 +173,12 @@ def load_study(path: str | Path, trials: int | None = None) -> Plan:
 
 def _read(path: Path, seen: list[Path]) -> dict[str, Any]:
     """The file's data on top of the data of the file that it starts from."""
-    data = read_toml(path)
+    data = read_toml(path, "a study's")
     if path.resolve() in seen:
         raise T48Error(f"{path} starts from itself, give base the name of another file")
     if "base" not in data:
         return data
-    below = _read(path.parent / text_of(data.pop("base"), "base"), [*seen, path.resolve()])
+    below = _read(path.parent / checked(str, data.pop("base"), "base"), [*seen, path.resolve()])
     below.pop("name", None)
     merged = {
         key: _over(below[key], data[key], _DEEP.get(key, 0))
@@ -188,30 +197,19 @@ def _over(below: dict[str, Any], above: dict[str, Any], levels: int) -> dict[str
 
 def make_study(data: Mapping[str, Any], name: str) -> Plan:
     """The study of a mapping with the keys of the TOML file; raises T48Error that names the bad one."""
-    for key in data:
-        if key not in _KEYS:
-            raise T48Error(f"unknown key {key!r}, {nearest(key, _KEYS)}")
+    check_keys(data, _KEYS)
     without = _without(data.get("without", []))
     agent = _agent(data.get("agent"), without)
+    stated = {key: value for key, value in data.items() if key in Plan.model_fields}
     objectives = _objectives(data.get("objective", "mean_score"))
-    plan = Plan(
-        name=name_of(data.get("name", name)),
-        title=text_of(data.get("title", ""), "title"),
-        agent=agent,
-        space=_space(table_of(data.get("free"), "free"), agent, without),
-        trials=count_of(data.get("trials", 100), "trials"),
-        minutes=_minutes(data.get("minutes")),
-        seed=base_seed(data.get("seed", 1)),
-        games=count_of(data.get("games", 200), "games"),
-        tuning_seed=base_seed(data.get("tuning_seed", 101), "tuning_seed"),
-        objectives=objectives,
-        sampler=Sampler(**_named(data.get("sampler", {}), "sampler")),
-        pruner=Pruner(**_named(data.get("pruner", "wilcoxon" if len(objectives) == 1 else "none"), "pruner")),
-        importance=_one_of(data.get("importance", "pedanova"), "importance", ("pedanova", "fanova")),
-        confirm=Confirmation(**table_of(data.get("confirm", {}), "confirm")),
-        sensitivity=Sensitivity(**table_of(data.get("sensitivity", {}), "sensitivity")),
-        baselines=_baselines(table_of(data.get("baselines", {}), "baselines"), agent),
-    )
+    pruner = "wilcoxon" if len(objectives) == 1 else "none"
+    made = {
+        "agent": agent,
+        "objectives": objectives,
+        "space": _space(checked(Table, data.get("free"), "free"), agent, without),
+        "baselines": _baselines(checked(Table, data.get("baselines", {}), "baselines"), agent),
+    }
+    plan = Plan(**{"name": name, "pruner": pruner} | stated | made)
     _check(plan)
     return plan
 
@@ -229,9 +227,8 @@ def _check(plan: Plan) -> None:
 
 
 def _agent(value: Any, without: Sequence[str]) -> Agent:
-    table: dict[str, Any] = {"agent": value} if isinstance(value, str) else table_of(value, "agent")
     try:
-        agent = agent_of(table)
+        agent = agent_of(value)
         if not without:
             return agent
         evaluator = evaluator_of(agent)
@@ -239,8 +236,7 @@ def _agent(value: Any, without: Sequence[str]) -> Agent:
             if term not in evaluator.terms:
                 raise T48Error(f"without: the evaluator has no term {term!r}, {nearest(term, evaluator.terms)}")
         terms = {name: term for name, term in evaluator.terms.items() if name not in without}
-        fields = {name: getattr(evaluator, name) for name in type(evaluator).model_fields}
-        return placed(agent, {"evaluator": type(evaluator)(**fields | {"terms": terms})})
+        return placed(agent, {"evaluator": evaluator.changed(terms=terms)})
     except T48Error as error:
         raise T48Error(f"agent: {error}") from None
 
@@ -259,36 +255,11 @@ def _space(table: dict[str, Any], agent: Agent, without: Sequence[str]) -> tuple
     return space
 
 
-def _objectives(value: Any) -> tuple[str, ...]:
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or len(names) not in (1, 2):
-        raise T48Error(f'objective must be one such as "mean_score", or a list of a score and a cost, got {value!r}')
-    return tuple(_one_of(name, "objective", known) for name, known in zip(names, (SCORES, COSTS), strict=False))
-
-
-def _one_of(value: Any, key: str, known: Sequence[str]) -> str:
-    if value not in known:
-        raise T48Error(f"{key} {value!r} is unknown, {nearest(str(value), known)}")
-    return str(value)
-
-
-def _named(value: Any, key: str) -> dict[str, Any]:
-    return {"kind": value} if isinstance(value, str) else table_of(value, key)
-
-
-def _minutes(value: Any) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1e6:
-        raise T48Error(f"minutes must be more than 0, got {value!r}")
-    return float(value)
-
-
 def _baselines(table: dict[str, Any], template: Agent) -> dict[str, Agent]:
     found: dict[str, Agent] = {TEMPLATE: template}
     for label, value in table.items():
         try:
-            agent = agent_of({"agent": value} if isinstance(value, str) else table_of(value, "a baseline"))
+            agent = agent_of(value)
         except T48Error as error:
             raise T48Error(f"baseline {label!r}: {error}") from None
         twin = next((other for other, known in found.items() if known.key() == agent.key()), None)

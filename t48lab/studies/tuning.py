@@ -8,7 +8,6 @@ run, marks as failed and starts again with the same parameters.
 from __future__ import annotations
 
 import math
-import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -21,8 +20,9 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from t48lab.errors import T48Error
 from t48lab.games import Interrupts
+from t48lab.machine import cores
 from t48lab.progress import Progress
-from t48lab.records import count_of
+from t48lab.records import Count, checked
 from t48lab.studies.liveness import Heart, Watch
 from t48lab.studies.samplers import make_pruner, make_sampler
 from t48lab.studies.spaces import placed
@@ -70,7 +70,7 @@ def open_study(plan: Plan, storage: Storage) -> Study:
 
 
 def check_record(plan: Plan, study: Study) -> None:
-    """Nothing; raises T48Error that says what differs when the study was started from another record."""
+    """Raises T48Error that says what differs when the study was started from another record."""
     stored = study.user_attrs.get(RECORD)
     remedy = "give the changed study another name, or change it back"
     if stored is None:
@@ -96,7 +96,7 @@ def run_trials(plan: Plan, study: Study, storage: Storage, workers: int | None =
 
     Games of a trial are played on `workers` threads. Raises Interrupted after Ctrl-C.
     """
-    count = count_of(workers, "workers") if workers is not None else len(os.sched_getaffinity(0))
+    count = cores() if workers is None else checked(Count, workers, "workers")
     cancel = np.zeros(1, np.int64)
     with (
         ThreadPoolExecutor(count, "t48lab") as pool,
@@ -161,7 +161,7 @@ class _Worker:
         return last.number in self.own or not self.own
 
     def rest(self) -> None:
-        """Nothing, after a moment in which others go on; raises Interrupted."""
+        """Waits a moment in which others go on; raises Interrupted."""
         time.sleep(_LOOK_SECONDS)
         if self.interrupts.seen:
             raise Interrupted
@@ -174,7 +174,7 @@ class _Worker:
         return [trial for trial in trials if trial not in left]
 
     def give_up(self, trial: FrozenTrial) -> None:
-        """Nothing; the trial is failed, and its parameters are in line for another one, by one worker only."""
+        """Fails the trial and puts its parameters in line for another one, by one worker only."""
         try:
             self.study.tell(trial.number, state=TrialState.FAIL)
         except (ValueError, UpdateFinishedTrialError):
@@ -184,7 +184,7 @@ class _Worker:
             self.study.enqueue_trial(trial.params, user_attrs={RETRIES: retries})
 
     def one_trial(self) -> None:
-        """Nothing; one more trial is finished, unless others were quicker. Raises Interrupted."""
+        """Finishes one more trial, unless others were quicker; raises Interrupted."""
         if self.interrupts.seen:
             raise Interrupted
         space = {free.name: free.distribution() for free in self.plan.space}
@@ -210,7 +210,7 @@ class _Worker:
         return trial.number in live[self.plan.trials :]
 
     def keep_start(self, trial: Trial) -> None:
-        """Nothing; the baseline that should have been this trial, but for a retry, is in line."""
+        """Puts the baseline in line that should have been this trial, but for a retry."""
         starts = self.plan.starts
         if trial.number < len(starts) and trial.params != starts[trial.number]:
             self.study.enqueue_trial(starts[trial.number])
@@ -239,7 +239,7 @@ class _Worker:
         return trial.should_prune()
 
     def finish(self, trial: Trial, played: Played) -> None:
-        """Nothing; the trial is complete, unless others took it for lost.
+        """Completes the trial, unless others took it for lost.
 
         A pruned trial is complete too, with the mean of the games that it played: so the sampler learns from it
         (the pruner's documentation asks for that), and the best trial always has all games, since no trial is
@@ -258,7 +258,7 @@ class _Worker:
         return self.storage.optuna.get_trial(trial._trial_id)
 
     def show(self, trials: list[FrozenTrial]) -> None:
-        """Nothing; the bar says how many trials are finished and what the best one gave."""
+        """Shows on the bar how many trials are finished and what the best one gave."""
         complete = [trial for trial in trials if trial.state == TrialState.COMPLETE]
         self.bar.advance(len(complete) - self.known)
         self.known = len(complete)
