@@ -2,6 +2,7 @@ from .agents import AGENTS as AGENTS
 from .agents import AdversarialSpawner as AdversarialSpawner
 from .agents import Agent as Agent
 from .agents import BestFirst as BestFirst
+from .agents import ExactValue as ExactValue
 from .agents import Expectimax as Expectimax
 from .agents import Greedy as Greedy
 from .agents import MCTS as MCTS
@@ -11,6 +12,7 @@ from .agents import PriorityAgent as PriorityAgent
 from .agents import RandomAgent as RandomAgent
 from .agents import RandomSpawner as RandomSpawner
 from .agents import SearchResult as SearchResult
+from .agents import exact_value as exact_value
 from .agents import make_agent as make_agent
 from .agents import make_spawner as make_spawner
 from .agents import search_together as search_together

@@ -59,12 +59,15 @@ def values(rows, cols, four, objective, tile_rank=None):
     return reached
 
 
-def distribution(four):
-    """A function from a position to the probability of each (further points, rank of the last board's largest tile)."""
+def distribution(four, choose=legal):
+    """A function from a position to the probability of each (further points, rank of the last board's largest tile).
+
+    Play is uniform among the directions that `choose` gives, by default all legal ones.
+    """
 
     @cache
     def known(board):
-        moves = [move(board, direction) for direction in legal(board)]
+        moves = [move(board, direction) for direction in choose(board)]
         found = {} if moves else {(0, top(board)): 1.0}
         for after, reward in moves:
             for p, b in spawns(after, four):

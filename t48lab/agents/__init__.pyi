@@ -20,3 +20,5 @@ from .spawners import RandomSpawner as RandomSpawner
 from .spawners import Spawner as Spawner
 from .spawners import make_spawner as make_spawner
 from .trees import decision_tree as decision_tree
+from .valuation import ExactValue as ExactValue
+from .valuation import exact_value as exact_value

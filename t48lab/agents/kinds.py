@@ -65,6 +65,11 @@ class Agent(SpecRecord):
         return getattr(self, "seconds", None) is not None
 
     @property
+    def by_position(self) -> bool:
+        """Whether its move depends on the position alone: not on draws, time, or what it searched before."""
+        return not (self.timed or hasattr(self, "seed") or getattr(self, "nodes", None))
+
+    @property
     def engine(self) -> str:
         """Version of everything that decides its games beside its parameters; goes up when any of them changes."""
         return ENGINE
@@ -267,6 +272,11 @@ class BestFirst(Agent):
     table_bits: int = parameter(16, "published: the table holds 2 to this power of positions", "bits", ge=10, le=26)
     seed: int = parameter(0, OWN_STREAM, ge=0, lt=2**62)
     order: Order = parameter(BY_NUMBER, TIES)
+
+    @property
+    def by_position(self) -> bool:
+        """As of any agent; the published expectation draws nothing."""
+        return self.mode == "published"
 
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""

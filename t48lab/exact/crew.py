@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from t48lab.errors import T48Error
-from t48lab.machine import machine
+from t48lab.machine import cores
 
 T = TypeVar("T")
 _WORTH_SHARING = 2000
@@ -22,7 +22,7 @@ class Crew:
     def __init__(self, workers: int | None = None) -> None:
         if workers is not None and workers < 1:
             raise T48Error(f"workers must be 1 or more, got {workers}")
-        self.workers = workers or int(machine()["cores"])
+        self.workers = workers or cores()
         self._pool = ThreadPoolExecutor(self.workers)
 
     def __enter__(self) -> Crew:

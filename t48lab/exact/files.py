@@ -127,7 +127,7 @@ class Draft:
     def _find_done(self) -> None:
         for layer in takewhile(lambda layer: self._file.is_sound(self._descriptor, layer), self._order):
             begin, count, _ = self._file.row(self._descriptor, layer)
-            self._end = begin + count * self._file.dtype.itemsize
+            self._end = begin + _padded(count * self._file.dtype.itemsize)
             self.done += 1
 
     def __getitem__(self, layer: int) -> NDArray[Any]:
@@ -136,13 +136,12 @@ class Draft:
         return np.frombuffer(bytearray(data), self._file.dtype)
 
     def add(self, layer: int, numbers: NDArray[Any]) -> None:
-        """Write a layer."""
-        begin = -(-self._end // 8) * 8
-        data = np.ascontiguousarray(numbers, self._file.dtype).view(np.uint8)
-        self._write(data, begin)
-        row = np.array([begin, len(numbers), checksum(layer, data)], "<u8")
+        """Writes a layer."""
+        data = np.ascontiguousarray(numbers, self._file.dtype).tobytes()
+        self._write(data.ljust(_padded(len(data))), self._end)
+        row = np.array([self._end, len(numbers), checksum(layer, data)], "<u8")
         self._write(row, HEAD + ROW * layer)
-        self._end = begin + len(data)
+        self._end += _padded(len(data))
 
     def _write(self, data: Any, begin: int) -> None:
         view = memoryview(data).cast("B")
@@ -151,13 +150,17 @@ class Draft:
             view, begin = view[written:], begin + written
 
     def finish(self) -> None:
-        """Give the file its own name, once it is on disk."""
+        """Gives the file its own name, once it is on disk."""
         os.fsync(self._descriptor)
         self._path.replace(self._file.path)
 
     def close(self) -> None:
-        """Close the file; what is in it stays."""
+        """Closes the file; what is in it stays."""
         os.close(self._descriptor)
+
+
+def _padded(size: int) -> int:
+    return -(-size // 8) * 8
 
 
 def checksum(layer: int, data: Any) -> int:

@@ -90,7 +90,7 @@ class Frontier:
         return keys
 
     def expand(self, total: int, keys: Keys, policy: NDArray[np.int8] = EVERY_MOVE) -> None:
-        """Add the positions that a layer leads to, by all moves or those of a policy."""
+        """Adds the positions that a layer leads to, by all moves or those of a policy."""
         afterstates, _ = self.ground.afterstates(total, keys, policy)
         found = self.ground.crew.share(
             lambda begin, end: self._spawns(afterstates.table[begin:end], total), len(afterstates.table)
@@ -154,7 +154,7 @@ class Sweep:
         return out
 
     def remember(self, total: int, keys: Keys, values: Values) -> None:
-        """Keep a layer's values for the two layers before it; older ones are forgotten."""
+        """Keeps a layer's values for the two layers before it; older ones are forgotten."""
         known = KeySet(len(keys))
         slots = known.add(keys)
         by_slot = np.zeros((len(values), len(known.table)))

@@ -36,6 +36,17 @@ def read_objective(text: str, rules: Rules) -> Objective:
     raise T48Error(f"unknown objective {text!r}, choose from {CHOICES}")
 
 
+def play_of(name: str, rules: Rules, average: bool) -> Objective:
+    """What a game of given play comes to: points, their square, and the chance of each tile from 4 up.
+
+    Play is the average of all legal moves, or else the one move that a policy leaves.
+    """
+    solving = load("solving")
+    kinds = [solving.POINTS, solving.SQUARES, *range(2, top_rank(rules) + 1)]
+    choice = solving.AVERAGE if average else solving.LARGEST
+    return Objective(name, choice, solving.MEAN, np.array(kinds, np.int64))
+
+
 def _rank(number: str, rules: Rules) -> int:
     top = 1 << top_rank(rules)
     tile = int(number) if number.isdecimal() and len(number) < 8 else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import permutations, product
 
@@ -19,7 +20,7 @@ BYTES_A_POSITION = 12
 
 
 def check_size(rules: Rules) -> None:
-    """Raise T48Error, with an estimate, for boards with more than MOST_CELLS cells."""
+    """Raises T48Error, with an estimate, for boards with more than MOST_CELLS cells."""
     if rules.rows * rules.cols > MOST_CELLS:
         count = at_most(rules)
         raise T48Error(
@@ -81,5 +82,5 @@ def start_keys(rules: Rules, symmetric: bool) -> dict[int, NDArray[np.uint32]]:
 
 def size(count: float) -> str:
     """A number of bytes in the largest unit that keeps it above 1: `585 MB`."""
-    unit = min(max(int(np.log10(max(count, 1.0))) // 3, 0), 4)
+    unit = min(int(math.log10(max(count, 1.0))) // 3, 4)
     return f"{count / 1000**unit:.3g} {('bytes', 'kB', 'MB', 'GB', 'TB')[unit]}"

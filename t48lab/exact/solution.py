@@ -91,14 +91,15 @@ def solve(
     unknown objectives, and for damaged tables.
     """
     check_size(rules)
-    goal, home = read_objective(objective, rules), Path(folder) if folder else _cache()
+    goal, home = read_objective(objective, rules), Path(folder) if folder else cache()
     with Crew(workers) as crew:
         ground = Ground(rules, crew)
-        keys = _positions(ground, home, progress)
+        keys = positions(ground, home, progress)
         return Solution(rules, goal.name, keys, _values(ground, goal, keys, home, progress))
 
 
-def _cache() -> Path:
+def cache() -> Path:
+    """The folder in the user's cache where tables of exact play are kept."""
     import platformdirs
 
     return platformdirs.user_cache_path("t48lab") / "exact"
@@ -114,8 +115,8 @@ def _file(ground: Ground, home: Path, holds: str, dtype: str) -> LayerFile:
     return LayerFile(home / name, about, dtype, len(totals(rules)))
 
 
-def _positions(ground: Ground, home: Path, progress: bool) -> Layers:
-    """The positions of all layers, from the file or made anew."""
+def positions(ground: Ground, home: Path, progress: bool) -> Layers:
+    """The keys of all positions by layer, from their file in a folder or made anew."""
     file = _file(ground, home, "positions", "<u4")
     if file.path.exists():
         return file.open()
@@ -154,7 +155,7 @@ def _values(ground: Ground, goal: Objective, keys: Layers, home: Path, progress:
 
 
 def _check_room(home: Path, need: int, rules: Rules) -> None:
-    """Raise T48Error when the disk of a folder has less room than this many bytes."""
+    """Raises T48Error when the disk of a folder has less room than this many bytes."""
     place: Any = home
     while not place.exists():
         place = place.parent

@@ -40,7 +40,7 @@ def largest_mirrored(b, across, down):
 
 @njit(types.void(WORDS, I64, RULES, I64, KEYS), **KERNEL)
 def write_keys(boards, count, rules, symmetric, keys):
-    """Write the key of each of the first `count` boards; 0 for the empty board. Without `symmetric`, of it as it is."""
+    """Writes the key of each of the first `count` boards, of its largest image if `symmetric`; of the empty one 0."""
     rows, cols = rules[ROWS], rules[COLS]
     side, across, down = U(4) * cols, U(4) * (U(4) - cols), U(16) * (U(4) - rows)
     drop = side * (U(4) - rows) + U(4) * (max(rows * cols, U(8)) - U(8))
@@ -60,7 +60,7 @@ def write_keys(boards, count, rules, symmetric, keys):
 
 @njit(types.void(KEYS, I64, I64, U64, RULES, WORDS), **KERNEL)
 def write_boards(keys, first, count, total, rules, boards):
-    """Write the boards of `count` keys from the first on, in the layer of this sum of tiles; key 0 gives any board."""
+    """Writes the boards of `count` keys from the first on, in the layer of this sum of tiles; key 0 gives any board."""
     rows, cols = rules[ROWS], rules[COLS]
     side, across = U(4) * cols, U(4) * (U(4) - cols)
     drop = side * (U(4) - rows) + U(4) * (max(rows * cols, U(8)) - U(8))
@@ -111,7 +111,7 @@ def enter(keys, count, table, taken, slots):
 
 @njit(types.void(KEYS, I64, KEYS, SLOTS), **KERNEL)
 def find(keys, count, table, slots):
-    """Write the slot of each of the first `count` keys; all of them are in the table."""
+    """Writes the slot of each of the first `count` keys; all of them are in the table."""
     size = len(table)
     for i in range(count):
         key = keys[i]

@@ -29,7 +29,7 @@ POINTS, SQUARES = 0, -1
 
 @njit(types.void(KEYS, U64, MOVES, RULES, I64, DIRECTIONS, KEYS), **KERNEL)
 def write_afterstates(positions, total, moves, rules, symmetric, policy, keys):
-    """Write the keys of the afterstates of each position by direction, four a position, 0 where a move is illegal.
+    """Writes the keys of the afterstates of each position by direction, four a position, 0 where a move is illegal.
 
     A policy of one direction a position leaves out the other moves; it is empty where all count.
     """
@@ -82,7 +82,7 @@ def write_spawns(afterstates, total, rules, symmetric, keys_two, keys_four):
 
 @njit(types.void(WORDS, I64, REALS), **KERNEL)
 def write_potentials(boards, count, out):
-    """Write the sum of (rank - 1) * 2^rank over the tiles of each board; an empty cell adds its (0 - 1) * 1 + 1."""
+    """Writes the sum of (rank - 1) * 2^rank over the tiles of each board; an empty cell adds its (0 - 1) * 1 + 1."""
     for i in range(count):
         total = np.int64(0)
         for cell in range(16):
@@ -93,7 +93,7 @@ def write_potentials(boards, count, out):
 
 @njit(types.void(VALUES, I64, SETTINGS, F64), **KERNEL)
 def shift(values, i, kinds, points):
-    """Add points to what column i expects: to its points, and to their square."""
+    """Adds points to what column i expects: to its points, and to their square."""
     for k in range(len(kinds)):
         if kinds[k] == SQUARES:
             values[k, i] += points * (2.0 * values[0, i] + points)
@@ -103,7 +103,7 @@ def shift(values, i, kinds, points):
 
 @njit(types.void(SETTINGS, I64, REALS, REALS, SLOTS, SLOTS, F64, I64, REALS), **KERNEL)
 def combine(ends, count, after_two, after_four, slots_two, slots_four, four, chance, out):
-    """Write the mean or the least value over the spawns of each afterstate of a block."""
+    """Writes the mean or the least value over the spawns of each afterstate of a block."""
     begin, two = 0, 1.0 - four
     for i in range(count):
         end = ends[i]
@@ -126,7 +126,7 @@ def combine(ends, count, after_two, after_four, slots_two, slots_four, four, cha
 def answer(
     afterstates, begin, end, total, rules, symmetric, four, chance, kinds, next_two, two, next_four, four_on, out
 ):
-    """Write the values [channel, slot] of a range of slots of a table of afterstates, with the potential as points.
+    """Writes the values [channel, slot] of a range of slots of a table of afterstates, with the potential as points.
 
     `two` and `four_on` are values by slot of the layers after a 2 and after a 4; one never spawned has one slot.
     """
@@ -153,7 +153,7 @@ def answer(
 
 @njit(types.void(KEYS, I64, I64, U64, RULES, SLOTS, VALUES, I64, SETTINGS, VALUES), **KERNEL)
 def decide(positions, begin, end, total, rules, slots, afterstates, choice, kinds, out):
-    """Write the values [channel, position] of a range of positions from those of their afterstates.
+    """Writes the values [channel, position] of a range of positions from those of their afterstates.
 
     `slots` (4 a position) are the slots of the afterstates, -1 where a move is illegal or left out. What counts is the
     move with the LARGEST first channel or the AVERAGE of all; a position without a move gets no further points.
@@ -191,7 +191,7 @@ def decide(positions, begin, end, total, rules, slots, afterstates, choice, kind
 
 @njit(types.void(VALUES, SLOTS, VALUES), **KERNEL)
 def scatter(values, slots, out):
-    """Write the values [channel, position] of a layer to their slots."""
+    """Writes the values [channel, position] of a layer to their slots."""
     for k in range(len(values)):
         for i in range(len(slots)):
             out[k, slots[i]] = values[k, i]
