@@ -66,6 +66,13 @@ BAD = {
     "no workers": (["run", "tiny.toml", "--workers", "0"], "workers must be 1 or more, got 0"),
     "a file for a folder": (["run", "tiny.toml", "--out", "tiny.toml"], "tiny.toml is a file"),
     "an empty folder": (["report", "nothing"], "nothing holds no games"),
+    "a size that is none": (["solve", "33"], "a size is rows x columns, as in 3x3, got '33'"),
+    "a large board to solve": (["solve", "3x4"], "3x4 has about"),
+    "an objective that is none": (["solve", "2x2", "--objective", "win"], "unknown objective 'win', choose from score"),
+    "a tile out of reach": (["solve", "2x2", "--objective", "tile:64"], "tile 64 cannot be reached on 2x2"),
+    "odds above 1": (["solve", "2x2", "--four", "2"], "four_probability must be 1 or less"),
+    "an agent that draws": (["exact", "mcts", "--rules", "2x2"], "play_batch estimates its score with an interval"),
+    "no size": (["exact", "random"], "Missing option '--rules'"),
     "an unknown notebook": (["notebooks", "--folder", "."], "holds no notebooks"),
 }
 
@@ -97,6 +104,20 @@ def test_another_experiments_folder_is_refused_and_untouched(run, tiny, tmp_path
     assert (code, out) == (2, "")
     assert errors == "t48lab: out holds games of experiment 'tiny', choose another --out or another name\n"
     assert {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()} == before
+
+
+def test_solve_and_exact(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    code, out, _ = run("solve", "2x2", "--objective", "tile:32")
+    assert (code, out) == (0, "2x2 solved for tile:32: 110 positions, 0.0828872890716 expected at random starts\n")
+    solved = json.loads(run("solve", "2x2", "--json")[1])
+    assert solved["rules"] == {"rows": 2, "cols": 2, "four_probability": 0.1}
+    assert (solved["positions"], round(solved["expected"], 9)) == (110, 66.96414945)
+    code, out, _ = run("exact", "random", "priority", "--rules", "2x2")
+    assert (code, "19.6565" in out, "priority" in out) == (0, True, True)
+    values = json.loads(run("exact", "random", "--rules", "2x2", "--json")[1])["random"]
+    assert round(values["mean"], 9) == 19.656540175
+    assert values["tiles"]["4"] == 1.0
 
 
 def test_advise(run):

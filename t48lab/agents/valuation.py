@@ -177,10 +177,10 @@ def _valued(sweep: Sweep, keys: Layers, moves: Layers | None, progress: bool) ->
             bar.advance(len(keys[layer]))
             bar.refresh()
     boards, odds = zip(*starts(ground.rules), strict=True)
-    worth = []
-    for board in boards:
+    worth = np.zeros(len(sweep.objective.kinds))
+    for board, p in zip(boards, odds, strict=True):
         layer = numbers.index(tile_sum(board))
         place = np.searchsorted(keys[layer], np.uint32(key_of(board, ground.rules, ground.symmetric)))
-        worth.append(found[layer][:, place])
-    mean, square, *tiles = np.average(worth, axis=0, weights=odds).tolist()
+        worth += p * found[layer][:, place]
+    mean, square, *tiles = (worth / sum(odds)).tolist()
     return ExactValue(mean, square - mean**2, {1 << rank: p for rank, p in enumerate(tiles, start=2)}, keys.count)
