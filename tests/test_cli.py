@@ -112,11 +112,11 @@ def test_solve_and_exact(run, monkeypatch, tmp_path):
     assert (code, out) == (0, "2x2 solved for tile:32: 110 positions, 0.0828872890716 expected at random starts\n")
     solved = json.loads(run("solve", "2x2", "--json")[1])
     assert solved["rules"] == {"rows": 2, "cols": 2, "four_probability": 0.1}
-    assert (solved["positions"], round(solved["expected"], 9)) == (110, 66.96414945)
+    assert (solved["positions"], round(solved["expected"], 6)) == (110, 66.964149)
     code, out, _ = run("exact", "random", "priority", "--rules", "2x2")
     assert (code, "19.6565" in out, "priority" in out) == (0, True, True)
     values = json.loads(run("exact", "random", "--rules", "2x2", "--json")[1])["random"]
-    assert round(values["mean"], 9) == 19.656540175
+    assert round(values["mean"], 6) == 19.656540
     assert values["tiles"]["4"] == 1.0
 
 

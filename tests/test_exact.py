@@ -16,7 +16,7 @@ from numba import config
 from t48lab import Board, Rules, T48Error, solve
 from t48lab.compiled import load
 from t48lab.exact.crew import Crew
-from t48lab.exact.layers import Frontier, Ground, Sweep
+from t48lab.exact.layers import EVERY_MOVE, Frontier, Ground, Sweep
 from t48lab.exact.objectives import Objective
 from t48lab.exact.shapes import at_most, totals
 
@@ -65,7 +65,8 @@ def swept(rules, objective):
         for total in totals(rules):
             found.append(frontier.layer(total))
             frontier.expand(total, found[-1])
-        values = [sweep.layer(total, keys) for total, keys in reversed(list(zip(totals(rules), found, strict=True)))]
+        layers = [(total, keys, EVERY_MOVE) for total, keys in zip(totals(rules), found, strict=True)]
+        values = list(sweep.layers(reversed(layers)))
     return found, values[::-1]
 
 
@@ -224,26 +225,25 @@ def test_the_compiler_changes_no_bit(tmp_path):
         assert path.read_bytes() == (tmp_path / "plain" / path.name).read_bytes()
 
 
-@pytest.mark.parametrize("direction", [Frontier, Sweep])
-def test_after_an_interruption_finished_layers_are_not_made_again(tmp_path, monkeypatch, direction):
+@pytest.mark.parametrize(("direction", "name"), [(Frontier, "layer"), (Sweep, "_layer")])
+def test_after_an_interruption_finished_layers_are_not_made_again(tmp_path, monkeypatch, direction, name):
     rules, made = Rules(rows=2, cols=2), []
     solve(rules, folder=tmp_path / "whole")
-    layer = direction.layer
+    layer = getattr(direction, name)
 
-    def interrupted(self, total, *rest):
+    def interrupted(self, *which):
         if len(made) == 11:
             raise KeyboardInterrupt
-        made.append(total)
-        return layer(self, total, *rest)
+        return counted(self, *which)
 
-    def counted(self, total, *rest):
-        made.append(total)
-        return layer(self, total, *rest)
+    def counted(self, *which):
+        made.append(which)
+        return layer(self, *which)
 
-    monkeypatch.setattr(direction, "layer", interrupted)
+    monkeypatch.setattr(direction, name, interrupted)
     with pytest.raises(KeyboardInterrupt):
         solve(rules, folder=tmp_path / "stopped")
-    monkeypatch.setattr(direction, "layer", counted)
+    monkeypatch.setattr(direction, name, counted)
     solve(rules, folder=tmp_path / "stopped")
     again = 2 if direction is Frontier else 0
     assert len(made) == len(totals(rules)) + again

@@ -21,6 +21,7 @@ from t48lab.board import DIRECTIONS, Board
 from t48lab.compiled import load
 from t48lab.errors import T48Error
 from t48lab.exact import (
+    EVERY_MOVE,
     Crew,
     Frontier,
     Ground,
@@ -170,9 +171,10 @@ def _valued(sweep: Sweep, keys: Layers, moves: Layers | None, progress: bool) ->
     ground, numbers = sweep.ground, totals(sweep.ground.rules)
     found: dict[int, NDArray[Any]] = {}
     with Progress(keys.count, sweep.objective.name, progress, "positions") as bar:
-        for layer in reversed(range(len(numbers))):
-            policy = [] if moves is None else [moves[layer]]
-            found[layer] = sweep.layer(numbers[layer], keys[layer], *policy)
+        order = range(len(numbers))[::-1]
+        wanted = ((numbers[layer], keys[layer], moves[layer] if moves else EVERY_MOVE) for layer in order)
+        for layer, values in zip(order, sweep.layers(wanted), strict=True):
+            found[layer] = values
             found.pop(layer + 3, None)
             bar.advance(len(keys[layer]))
             bar.refresh()

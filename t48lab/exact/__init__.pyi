@@ -1,6 +1,7 @@
 from .crew import Crew as Crew
 from .files import LayerFile as LayerFile
 from .files import Layers as Layers
+from .layers import EVERY_MOVE as EVERY_MOVE
 from .layers import Frontier as Frontier
 from .layers import Ground as Ground
 from .layers import Sweep as Sweep

@@ -15,6 +15,9 @@ T = TypeVar("T")
 _WORTH_SHARING = 2000
 """Items below which handing out work takes longer than doing it."""
 
+_PARTS = 2
+"""Parts of the work for each thread, so that none waits long for the last."""
+
 
 class Crew:
     """So many threads, by default one a processor; a context."""
@@ -37,8 +40,12 @@ class Crew:
             return [job() for job in jobs]
         return list(self._pool.map(lambda job: job(), jobs))
 
+    def later(self, job: Callable[[], T]) -> Callable[[], T]:
+        """A function that gives what the job returns, which a thread begins now if there are several."""
+        return job if self.workers == 1 else self._pool.submit(job).result
+
     def share(self, job: Callable[[int, int], T], count: int) -> list[T]:
         """What `job(begin, end)` returns for each part of so many items, in order."""
-        parts = self.workers if count >= _WORTH_SHARING else 1
+        parts = _PARTS * self.workers if count >= _WORTH_SHARING and self.workers > 1 else 1
         cuts = [count * part // parts for part in range(parts + 1)]
         return self.run([partial(job, begin, end) for begin, end in pairwise(cuts)])

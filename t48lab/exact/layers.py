@@ -7,6 +7,8 @@ next two; backward, the values of those two give the layer's.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,11 @@ from t48lab.rules import Rules
 
 Keys = NDArray[np.uint32]
 Values = NDArray[np.float64]
-EVERY_MOVE: NDArray[np.int8] = np.zeros(0, np.int8)
+Policy = NDArray[np.int8]
+Layer = tuple[int, Keys, Policy]
+"""The sum of tiles, the positions, and one direction each or EVERY_MOVE."""
+
+EVERY_MOVE: Policy = np.zeros(0, np.int8)
 _SPARE = 1.2
 """How much larger than the layer before a layer is expected to be; a table that gets too full is made anew."""
 
@@ -49,6 +55,13 @@ def _slots(expected: int) -> int:
     return int(_SPARE * expected / load("keys").FULL) + 64
 
 
+class Afterstates(NamedTuple):
+    """Those of a layer: their keys by slot, 0 where none is, and the slot by position and direction, -1 for none."""
+
+    table: Keys
+    slots: NDArray[np.int32]
+
+
 class Ground:
     """What both directions share: the rules as arrays, the threads, and the afterstates of a layer."""
 
@@ -57,8 +70,8 @@ class Ground:
         self.moves, self.numbers = rules.arrays()
         self._last = 0
 
-    def afterstates(self, total: int, keys: Keys, policy: NDArray[np.int8]) -> tuple[KeySet, NDArray[np.int32]]:
-        """(a layer's afterstates, their slots by position and direction), of one direction a position with a policy."""
+    def afterstates(self, total: int, keys: Keys, policy: Policy, shared: bool = True) -> Afterstates:
+        """A layer's afterstates, of one direction a position with a policy; by one thread unless the work is shared."""
         found, write = np.empty(4 * len(keys), np.uint32), load("solving").write_afterstates
 
         def part(begin: int, end: int) -> None:
@@ -66,11 +79,14 @@ class Ground:
             here, there = keys[begin:end], found[4 * begin : 4 * end]
             write(here, np.uint64(total), self.moves, self.numbers, self.symmetric, chosen, there)
 
-        self.crew.share(part, len(keys))
+        if shared:
+            self.crew.share(part, len(keys))
+        else:
+            part(0, len(keys))
         afterstates = KeySet(self._last)
         slots = afterstates.add(found)
         self._last = afterstates.taken
-        return afterstates, slots
+        return Afterstates(afterstates.table, slots)
 
 
 class Frontier:
@@ -89,12 +105,10 @@ class Frontier:
         del self._ahead[total]
         return keys
 
-    def expand(self, total: int, keys: Keys, policy: NDArray[np.int8] = EVERY_MOVE) -> None:
+    def expand(self, total: int, keys: Keys, policy: Policy = EVERY_MOVE) -> None:
         """Adds the positions that a layer leads to, by all moves or those of a policy."""
-        afterstates, _ = self.ground.afterstates(total, keys, policy)
-        found = self.ground.crew.share(
-            lambda begin, end: self._spawns(afterstates.table[begin:end], total), len(afterstates.table)
-        )
+        table, _ = self.ground.afterstates(total, keys, policy)
+        found = self.ground.crew.share(lambda begin, end: self._spawns(table[begin:end], total), len(table))
         four = self.ground.rules.four_probability
         ways = [(total + 2, 0)] * (four < 1) + [(total + 4, 1)] * (four > 0)
         sets = [(self._at(after), which) for after, which in ways]
@@ -128,11 +142,24 @@ class Sweep:
         self._none = np.zeros(1, np.uint32), np.zeros((len(objective.kinds), 1))
         self._ahead: dict[int, tuple[Keys, Values]] = {}
 
-    def layer(self, total: int, keys: Keys, policy: NDArray[np.int8] = EVERY_MOVE) -> Values:
-        """The values [channel, position] of a layer, once those of the two after it are known."""
-        ground, (_, choice, _, kinds) = self.ground, self.objective
-        afterstates, slots = ground.afterstates(total, keys, policy)
-        after = self._answers(total, afterstates.table)
+    def layers(self, wanted: Iterable[Layer]) -> Iterator[Values]:
+        """The values [channel, position] of one layer after the other, from those with the largest sums down.
+
+        While one is valued a thread finds the afterstates of the next.
+        """
+        last = None
+        for layer in wanted:
+            found = self.ground.crew.later(functools.partial(self.ground.afterstates, *layer, shared=False))
+            if last is not None:
+                yield self._layer(*last)
+            last = layer, found
+        if last is not None:
+            yield self._layer(*last)
+
+    def _layer(self, layer: Layer, find: Callable[[], Afterstates]) -> Values:
+        ground, (_, choice, _, kinds), (total, keys, _) = self.ground, self.objective, layer
+        table, slots = find()
+        after = self._answers(total, table)
         values = np.empty((len(kinds), len(keys)))
         decide = load("solving").decide
         ground.crew.share(

@@ -13,7 +13,7 @@ from t48lab.board import Board
 from t48lab.errors import T48Error
 from t48lab.exact.crew import Crew
 from t48lab.exact.files import LayerFile, Layers
-from t48lab.exact.layers import Frontier, Ground, Sweep
+from t48lab.exact.layers import EVERY_MOVE, Frontier, Ground, Sweep
 from t48lab.exact.objectives import Objective, read_objective
 from t48lab.exact.shapes import BYTES_A_POSITION, at_most, check_size, key_of, size, starts, tile_sum, totals
 from t48lab.progress import Progress
@@ -144,11 +144,13 @@ def _values(ground: Ground, goal: Objective, keys: Layers, home: Path, progress:
     sweep, numbers = Sweep(ground, goal), totals(ground.rules)
     order = range(len(numbers))[::-1]
     with file.draft(order) as draft, Progress(keys.count, goal.name, progress, "positions") as bar:
-        for done, layer in enumerate(order):
-            if done >= draft.done:
-                draft.add(layer, sweep.layer(numbers[layer], keys[layer])[0])
-            elif done >= draft.done - 2:
-                sweep.remember(numbers[layer], keys[layer], draft[layer][np.newaxis])
+        known, wanted = order[: draft.done], order[draft.done :]
+        for layer in known[-2:]:
+            sweep.remember(numbers[layer], keys[layer], draft[layer][np.newaxis])
+        bar.advance(sum(len(keys[layer]) for layer in known))
+        every_move = ((numbers[layer], keys[layer], EVERY_MOVE) for layer in wanted)
+        for layer, values in zip(wanted, sweep.layers(every_move), strict=True):
+            draft.add(layer, values[0])
             bar.advance(len(keys[layer]))
             bar.refresh()
     return file.open()
