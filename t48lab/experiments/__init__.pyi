@@ -9,6 +9,8 @@ from .experiment import name_of as name_of
 from .experiment import run_experiment as run_experiment
 from .experiment import table_of as table_of
 from .experiment import text_of as text_of
+from .figures import Findings as Findings
+from .figures import figure as figure
 from .report import Sheet as Sheet
 from .report import pairing_note as pairing_note
 from .report import percent as percent
