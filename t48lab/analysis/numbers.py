@@ -18,6 +18,13 @@ def short(value: float) -> str:
     return whole(value) if abs(value) >= 100 else f"{value:.3g}".replace("-", "−")
 
 
+def number(value: float | None) -> str:
+    """The value in a few digits: whole from 1,000 up, else four significant ones; - for none."""
+    if value is None:
+        return "-"
+    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}").replace("-", "−")
+
+
 def two(value: float) -> str:
     """The number to two decimals; - for NaN."""
     return "-" if math.isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")

@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 from t48lab.agents import SearchResult
+from t48lab.analysis import number
 from t48lab.board import DIRECTIONS, Board
 
 INK, FAINT, BEST, COST, PAPER = "#2b2622", "#6f665d", "#1b7f4b", "#c0653a", "#fffdf9"
@@ -69,13 +70,6 @@ def costs(found: SearchResult) -> dict[str, float | None]:
     best = max((value for value in found.values.values() if value is not None), default=0.0)
     equal = best - 1e-12 * abs(best)
     return {n: None if v is None else 0.0 if v >= equal else best - v for n, v in found.values.items()}
-
-
-def number(value: float | None) -> str:
-    """A value in a few digits: whole from 1,000 up, else four significant ones; - for none."""
-    if value is None:
-        return "-"
-    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}").replace("-", "−")
 
 
 def text(x: float, y: float, words: str, size: float, fill: str, bold: bool = False, end: bool = False) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from t48lab.analysis import number
 from t48lab.board import Board
 
 Tree = dict[str, Any]
@@ -154,8 +155,3 @@ def _text(x: float, y: float, words: str, size: float, fill: str, weight: str = 
         f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" font-weight="{weight}" fill="{fill}" {_FONT}>'
         f"{escape(words)}</text>"
     )
-
-
-def number(value: float) -> str:
-    """A value in a few digits: whole from 1,000 up, else four significant digits."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
