@@ -14,11 +14,6 @@ from t48lab.compiled import load
 from t48lab.kernels import layout as at
 from t48lab.rules import Rules
 
-ENDED = ("no legal move", "stop tile")
-"""Why a game ended, by the kernel's number."""
-
-_DIGITS = np.frombuffer(b"0123456789abcdefgh" + b"?" * 14, np.uint8)
-
 
 @dataclass(frozen=True)
 class Task:
@@ -46,7 +41,7 @@ class Chunk:
 def run_games(task: Task, cancel: NDArray[np.int64], log: NDArray[np.uint8] | None = None) -> Chunk:
     """The finished games of a task; `cancel[0] = 1` from another thread ends it after the current move.
 
-    `log` (uint8, of one game only) takes the moves and spawns, see kernels/gameloop.py.
+    `log` (uint8, of one game only) takes the moves and spawns, see log.py.
     """
     start = perf_counter()
     agent = make_agent(task.spec)
@@ -107,7 +102,7 @@ def programs(spec: str, spawner: str, rules: Rules) -> tuple[Program, Program]:
 
 
 def prepare(task: Task) -> None:
-    """Nothing; what the task needs is compiled, here and once, before workers ask for it."""
+    """Compiles what the task needs, here and once, before workers ask for it."""
     load("gameloop")
     if not isinstance(make_agent(task.spec), PlainAgent):
         for program in programs(task.spec, task.spawner, task.rules):
@@ -119,16 +114,3 @@ def cleared(program: Program) -> NDArray[np.uint64]:
     words = program.memory()
     words.fill(0)
     return words
-
-
-def notation(rows: NDArray[np.int64], rules: Rules) -> NDArray[np.uint8]:
-    """The final boards of rows in the notation of digits, `RxC:` in front on smaller boards: a row of ASCII each."""
-    low, high = (rows[:, [column]].astype(">i8").view(np.uint8) for column in (at.FINAL_LOW, at.FINAL_HIGH))
-    ranks = np.empty((len(rows), 16), np.uint8)
-    ranks[:, 0::2] = low >> 4 | high & 16
-    ranks[:, 1::2] = low & 15 | (high & 1) << 4
-    if rules.rows == rules.cols == 4:
-        return _DIGITS[ranks]
-    cells = _DIGITS[ranks.reshape(-1, 4, 4)[:, : rules.rows, : rules.cols].reshape(len(rows), -1)]
-    front = np.frombuffer(f"{rules.rows}x{rules.cols}:".encode(), np.uint8)
-    return np.hstack([np.tile(front, (len(rows), 1)), cells])

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from t48lab.agents import SearchResult
+from t48lab.analysis import number
 from t48lab.board import DIRECTIONS, Board
-from t48lab.pictures.svg import ARROWS, BEST, COST, FAINT, INK, number, page, size_of, text
+from t48lab.pictures.svg import ARROWS, BEST, COST, FAINT, INK, page, size_of, text
 
 _LINE, _MARGIN, _PANEL = 17, 14, 300
 

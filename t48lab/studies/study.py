@@ -27,7 +27,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 
 from t48lab.agents import Agent
-from t48lab.analysis import TILES
+from t48lab.analysis import COSTS, SCORES
 from t48lab.errors import T48Error
 from t48lab.experiments import agent_of
 from t48lab.files import read_toml
@@ -35,10 +35,6 @@ from t48lab.records import Checked, Count, FolderName, Record, Seed, Table, chec
 from t48lab.specs import digest
 from t48lab.studies.spaces import Free, evaluator_of, free_parameter, placed, point_of
 
-SCORES = ("mean_score", "mean_log_score", *(f"rate_{tile}" for tile in TILES))
-"""What a study can raise."""
-COSTS = ("ms_per_move", "nodes_per_move")
-"""What a second objective can lower."""
 TEMPLATE = "start"
 """The first baseline of every study: its agent as the file states it."""
 
