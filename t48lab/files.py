@@ -65,12 +65,12 @@ def told(path: Path) -> Iterator[None]:
         raise T48Error(f"cannot write {path}: {reason}; what was stored before is kept") from None
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """What a TOML file holds; raises T48Error that names the file."""
+def read_toml(path: Path, what: str = "an experiment's .toml file") -> dict[str, Any]:
+    """What a TOML file holds; raises T48Error that names the file, and `what` it should have been."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
-        raise T48Error(f"cannot read {path} ({reason}), give the path of an experiment's .toml file") from None
+        raise T48Error(f"cannot read {path} ({reason}), give the path of {what}") from None
     except (ValueError, RecursionError) as error:
         raise T48Error(f"{path} is not valid TOML: {' '.join(str(error).split())}") from None

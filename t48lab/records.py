@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
-from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_origin
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -50,6 +50,10 @@ class Record(BaseModel):
             super().__init__(**data)
         except ValidationError as error:
             raise T48Error(_one_line(error, type(self))) from None
+
+    def changed(self, **values: Any) -> Self:
+        """The record with these values in place of its own, all of them checked again; raises T48Error."""
+        return type(self)(**{name: getattr(self, name) for name in type(self).model_fields} | values)
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:

@@ -17,6 +17,7 @@ from .programs import Program as Program
 from .searches import SearchResult as SearchResult
 from .spawners import AdversarialSpawner as AdversarialSpawner
 from .spawners import RandomSpawner as RandomSpawner
+from .spawners import SPAWNERS as SPAWNERS
 from .spawners import Spawner as Spawner
 from .spawners import make_spawner as make_spawner
 from .trees import decision_tree as decision_tree

@@ -6,16 +6,17 @@ This is the one home of each search parameter; `Expectimax.parameters()` lists t
 from __future__ import annotations
 
 import functools
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, model_validator
 
 from t48lab.agents.programs import ENGINE, Program, assemble, with_bounds
-from t48lab.agents.searches import SearchResult, run_search
+from t48lab.agents.searches import SearchResult, TreeKind, run_search
 from t48lab.agents.systems import SYSTEMS
 from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error
 from t48lab.evaluators import EvaluatorChoice
+from t48lab.families import COLORS, OTHER
 from t48lab.kernels import layout as at
 from t48lab.records import parameter
 from t48lab.rules import Rules
@@ -50,13 +51,25 @@ TILES = tuple(2**rank for rank in range(2, 17))
 
 
 class Agent(SpecRecord):
-    """A player of 2048: parameters only, so that it can be compared, hashed, written down and sent anywhere."""
+    """A player of 2048: parameters only, so that it can be compared, hashed, written down and sent anywhere.
+
+    What the lab has to know of a kind of agent beside its parameters stands in the class.
+    """
+
+    color: ClassVar[str] = OTHER
+    """In figures; the kinds below have those of Okabe and Ito (2008), which colour-blind readers can tell apart."""
+    kernel: ClassVar[str] = ""
+    """The compiled search: a file in kernels/, or a module by its full name; empty for agents in plain Python."""
+    budgets: ClassVar[tuple[str, ...]] = ()
+    """Parameters that say how much to search, and give way to `seconds`."""
+    tree: ClassVar[TreeKind] = "none"
+    """What a line of play and a decision tree show below a move."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Enter the new kind of agent in AGENTS under its name."""
+        """Enter the new kind of agent in AGENTS, and its colour in COLORS, under its name."""
         if cls.name:
-            AGENTS[cls.name] = cls
+            AGENTS[cls.name], COLORS[cls.name] = cls, cls.color
 
     @property
     def timed(self) -> bool:
@@ -81,7 +94,12 @@ class Agent(SpecRecord):
 
     def _found(self, board: Board | str, rules: Rules | None, values: Literal["all", "best"]) -> SearchResult:
         board = Board.parse(board)
-        return run_search(program(self.spec, rules or Rules(rows=board.rows, cols=board.cols)), board, values)
+        rules = rules or Rules(rows=board.rows, cols=board.cols)
+        return run_search(program(self.spec, rules), board, values, self.tree)
+
+    def at_depth(self, depth: int) -> Self:
+        """The agent that looks exactly so many moves ahead; trees of `mean` and `worst` are grown by it."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method at_depth(depth) for its trees")
 
     def key(self, rules: Rules = Rules(), stop_tile: int | None = None, spawner: SpecRecord | None = None) -> str:
         """Sixteen hexadecimal digits that stand for everything that decides a game but its seed and number.
@@ -113,29 +131,35 @@ class RandomAgent(Agent):
     """Plays a legal move uniformly at random."""
 
     name: ClassVar[str] = "random"
+    color: ClassVar[str] = "#555555"
+    kernel: ClassVar[str] = "random"
     seed: int = parameter(0, OWN_STREAM, ge=0, lt=2**62)
 
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
-        return assemble("random", rules, seed=self.seed)
+        return assemble(self.kernel, rules, seed=self.seed)
 
 
 class PriorityAgent(Agent):
     """Plays the first legal move of a fixed order."""
 
     name: ClassVar[str] = "priority"
+    color: ClassVar[str] = "#56B4E9"
+    kernel: ClassVar[str] = "priority"
     main: ClassVar[tuple[str, ...]] = ("order",)
     order: Order = parameter(("left", "up", "right", "down"), "directions, the most wanted first")
 
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
-        return assemble("priority", rules, order=self.order)
+        return assemble(self.kernel, rules, order=self.order)
 
 
 class Greedy(Agent):
     """Plays the move of largest reward, or the one whose afterstate an evaluator likes best."""
 
     name: ClassVar[str] = "greedy"
+    color: ClassVar[str] = "#E69F00"
+    kernel: ClassVar[str] = "greedy"
     main: ClassVar[tuple[str, ...]] = ("by",)
     by: Literal["reward", "evaluator"] = parameter("reward", "what makes a move good; evaluator when one is given")
     evaluator: EvaluatorChoice = parameter("tuned", "values afterstates when by=evaluator")
@@ -149,10 +173,11 @@ class Greedy(Agent):
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
         by = ("reward", "evaluator").index(self.by)
-        return assemble("greedy", rules, {at.BY: by}, evaluator=self.evaluator, order=self.order)
+        return assemble(self.kernel, rules, {at.BY: by}, evaluator=self.evaluator, order=self.order)
 
 
 class _TreeSearch(Agent):
+    budgets: ClassVar[tuple[str, ...]] = ("depth", "nodes")
     main: ClassVar[tuple[str, ...]] = ("depth", "evaluator")
     depth: int = parameter(3, AHEAD, "player moves", ge=1, le=DEEPEST)
     evaluator: EvaluatorChoice = parameter("tuned", "values the leaves")
@@ -169,6 +194,10 @@ class _TreeSearch(Agent):
         limited = data.get("seconds") is not None or data.get("nodes") is not None
         return {"depth": DEEPEST, **data} if limited else data
 
+    def at_depth(self, depth: int) -> Self:
+        """As of any agent."""
+        return self.changed(depth=depth, seconds=None, nodes=None)
+
     def _program(self, rules: Rules, head: int, integers: dict[int, int], reals: dict[int, float]) -> Program:
         """The program, `head` words of its memory in front of the table."""
         capacity = 1 << self.table_bits
@@ -181,13 +210,16 @@ class _TreeSearch(Agent):
         }
         limit = {at.SECONDS: self.seconds or 0.0}
         words = head + 2 * (capacity if self.table else 1)
-        return assemble(self.name, rules, common | integers, limit | reals, self.evaluator, self.order, words)
+        return assemble(self.kernel, rules, common | integers, limit | reals, self.evaluator, self.order, words)
 
 
 class Expectimax(_TreeSearch):
     """Averages over spawns with their probabilities: the best move against chance."""
 
     name: ClassVar[str] = "expectimax"
+    color: ClassVar[str] = "#0072B2"
+    kernel: ClassVar[str] = "expectimax"
+    tree: ClassVar[TreeKind] = "mean"
     cutoff: float = parameter(
         0.0, "value a position at once when the spawns on its path are less probable", "probability", ge=0, le=1
     )
@@ -199,6 +231,10 @@ class Expectimax(_TreeSearch):
         16, "ignore spawned 4s where more cells than this are empty; 16 = never", "cells", ge=0, le=16
     )
     full_leaf: bool = parameter(False, "value full boards at once, even when they can still move")
+
+    def at_depth(self, depth: int) -> Self:
+        """As of any agent."""
+        return super().at_depth(depth).changed(adaptive=0)
 
     @property
     def engine(self) -> str:
@@ -233,6 +269,9 @@ class Minimax(_TreeSearch):
     """Assumes the worst spawn, either tile in any empty cell: alpha-beta."""
 
     name: ClassVar[str] = "minimax"
+    color: ClassVar[str] = "#D55E00"
+    kernel: ClassVar[str] = "minimax"
+    tree: ClassVar[TreeKind] = "worst"
     depth: int = parameter(2, AHEAD, "player moves", ge=1, le=DEEPEST)
 
     def compile(self, rules: Rules = Rules()) -> Program:
@@ -249,6 +288,9 @@ class BestFirst(Agent):
     """
 
     name: ClassVar[str] = "bestfirst"
+    color: ClassVar[str] = "#CC79A7"
+    kernel: ClassVar[str] = "bestfirst"
+    budgets: ClassVar[tuple[str, ...]] = ("depth", "nodes")
     main: ClassVar[tuple[str, ...]] = ("mode", "evaluator")
     mode: Literal["open", "published"] = parameter("open", "an open list, or the published expectation")
     evaluator: EvaluatorChoice = parameter("tuned", "h, the value of a position")
@@ -270,7 +312,7 @@ class BestFirst(Agent):
             words = 2 * capacity
         integers = {at.CAPACITY: capacity, at.MODE: mode, at.HORIZON: self.depth, at.WORLDS: self.worlds}
         reals = {at.REWARD_WEIGHT: self.reward_weight}
-        return assemble(self.name, rules, integers, reals, self.evaluator, self.order, words, self.seed)
+        return assemble(self.kernel, rules, integers, reals, self.evaluator, self.order, words, self.seed)
 
 
 class MCTS(Agent):
@@ -280,6 +322,10 @@ class MCTS(Agent):
     """
 
     name: ClassVar[str] = "mcts"
+    color: ClassVar[str] = "#009E73"
+    kernel: ClassVar[str] = "mcts"
+    budgets: ClassVar[tuple[str, ...]] = ("simulations",)
+    tree: ClassVar[TreeKind] = "playouts"
     main: ClassVar[tuple[str, ...]] = ("simulations",)
     simulations: int = parameter(
         1000,
@@ -352,4 +398,4 @@ class MCTS(Agent):
             at.VALUE_WEIGHT: self.value_weight,
         }
         words = at.memory_words(capacity)
-        return assemble("mcts", rules, integers, reals, self.evaluator, self.order, words, self.seed)
+        return assemble(self.kernel, rules, integers, reals, self.evaluator, self.order, words, self.seed)

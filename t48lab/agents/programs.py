@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from t48lab.board import DIRECTIONS
 from t48lab.compiled import load, memory
-from t48lab.evaluators import Evaluator, get_evaluator
+from t48lab.evaluators import BaseEvaluator, get_evaluator
 from t48lab.kernels import layout
 from t48lab.rules import Rules
 
@@ -43,7 +43,7 @@ def assemble(
     rules: Rules,
     integers: Mapping[int, int] | None = None,
     reals: Mapping[int, float] | None = None,
-    evaluator: str | Evaluator | None = None,
+    evaluator: str | BaseEvaluator | None = None,
     order: Sequence[str] = DIRECTIONS,
     memory_words: int = 1,
     seed: int = 0,
@@ -77,7 +77,7 @@ def with_bounds(program: Program) -> Program:
     return replace(program, settings=settings, lines=np.concatenate([program.lines, bounds]))
 
 
-def _tables(evaluator: str | Evaluator | None, rules: Rules) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _tables(evaluator: str | BaseEvaluator | None, rules: Rules) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     if evaluator is None:
         return np.zeros(1, np.int32), np.zeros(layout.BLOCKS + layout.BLOCK, np.int64)
     compiled = get_evaluator(evaluator).compile(rules)

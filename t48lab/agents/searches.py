@@ -17,6 +17,8 @@ from t48lab.kernels import layout as at
 
 _VARIATION_DEPTH, _VARIATION_MOVES = 2, 6
 Number = TypeVar("Number", int, float)
+TreeKind = Literal["none", "mean", "worst", "playouts"]
+"""What is shown below a move: nothing; searches of the spawns that count in a mean, or of the worst; mcts's memory."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,7 +63,9 @@ class SearchResult:
         return [cost, f"line: {line}"] if line else [cost, "no legal move"]
 
 
-def run_search(program: Program, board: Board, values: Literal["all", "best"] = "all") -> SearchResult:
+def run_search(
+    program: Program, board: Board, values: Literal["all", "best"] = "all", tree: TreeKind = "none"
+) -> SearchResult:
     """What the program finds in a position; the same every time unless seconds limit it.
 
     `values="best"` asks expectimax for the best move and its value only, which is quicker: the other values are then
@@ -81,7 +85,7 @@ def run_search(program: Program, board: Board, values: Literal["all", "best"] = 
         nodes=int(out[at.NODES]),
         seconds=seconds,
         depth=depth,
-        principal_variation=_variation(program, board, best, depth) if best else (),
+        principal_variation=_variation(program, board, best, depth, tree) if best else (),
         probes=int(out[at.PROBES]),
         hits=int(out[at.HITS]),
     )
@@ -121,21 +125,21 @@ class _Reply(NamedTuple):
     value: float
 
 
-def _variation(program: Program, board: Board, best: str, depth: int) -> tuple[str, ...]:
+def _variation(program: Program, board: Board, best: str, depth: int, tree: TreeKind) -> tuple[str, ...]:
     """The best move, then by turns a spawn and the best answer to it, `depth` moves in all, _VARIATION_MOVES at most.
 
-    Minimax meets the spawn that is worst for the player; expectimax, of the likelier tile, the one whose value lies
-    closest to their mean. Both are told apart by searches of at most two moves. Other searches name one move.
+    `tree` says which spawn: the worst for the player, or of the likelier tile the one whose value lies closest to their
+    mean, by searches of at most two moves. Other trees make a line of one move.
     """
     line = [best]
-    if program.kernel not in ("expectimax", "minimax"):
+    if tree not in ("mean", "worst"):
         return (best,)
     for remaining in range(min(depth, _VARIATION_MOVES) - 1, 0, -1):
         after = board.move(line[-1]).afterstate
-        replies = _replies(_shallow(program, min(remaining, _VARIATION_DEPTH)), after)
+        replies = _replies(_shallow(program, min(remaining, _VARIATION_DEPTH)), after, _tiles(program, tree))
         if not replies:
             break
-        reply = _worst(replies) if program.kernel == "minimax" else _typical(replies)
+        reply = _worst(replies) if tree == "worst" else _typical(replies)
         board = reply.board
         line += [reply.spawn, reply.best]
     return tuple(line)
@@ -156,9 +160,9 @@ def _shallow(program: Program, depth: int) -> Program:
     return replace(program, settings=settings, reals=reals)
 
 
-def _replies(program: Program, after: Board) -> list[_Reply]:
-    """The positions after each spawn on an afterstate that still have a move, with their best moves and values."""
-    found, tiles = [], _tiles(program)
+def _replies(program: Program, after: Board, tiles: set[int]) -> list[_Reply]:
+    """The positions with a move after each spawn of such a tile on an afterstate, with their best moves and values."""
+    found = []
     for row, col, tile, board in after.spawns():
         direction, out = _call(program, board) if tile in tiles else (-1, np.zeros(0))
         if direction >= 0:
@@ -167,9 +171,9 @@ def _replies(program: Program, after: Board) -> list[_Reply]:
     return found
 
 
-def _tiles(program: Program) -> set[int]:
+def _tiles(program: Program, tree: TreeKind) -> set[int]:
     """The tiles that a variation looks at: all that can be spawned, or the likelier one."""
     fours = int(program.rules[at.FOUR]) / 2**32
-    if program.kernel == "expectimax":
+    if tree == "mean":
         return {4} if fours > 0.5 else {2}
     return {tile for tile, share in ((2, 1 - fours), (4, fours)) if share > 0}

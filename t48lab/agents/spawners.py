@@ -15,6 +15,9 @@ from t48lab.specs import SpecRecord, from_spec
 class Spawner(SpecRecord):
     """Places the tile after each move; the first two tiles of a game are always random."""
 
+    kernel: ClassVar[str] = ""
+    """The compiled search, a file in kernels/; empty where there is none."""
+
     def compile(self, rules: Rules = Rules()) -> Program | None:
         """The arrays that the spawner's compiled search reads, None for random spawns."""
         return None
@@ -30,6 +33,7 @@ class AdversarialSpawner(Spawner):
     """The spawn, either tile in any empty cell, that is worst for the player by an evaluator and a depth."""
 
     name: ClassVar[str] = "adversarial"
+    kernel: ClassVar[str] = "adversary"
     main: ClassVar[tuple[str, ...]] = ("depth", "evaluator")
     depth: int = parameter(1, "how far ahead to look, the player's answer first", "player moves", ge=0, le=16)
     evaluator: EvaluatorChoice = parameter("classic", "what the player is supposed to want")
@@ -39,7 +43,7 @@ class AdversarialSpawner(Spawner):
         """The arrays of the compiled search."""
         capacity = 1 << self.table_bits
         integers = {at.CAPACITY: capacity, at.DEPTH: self.depth, at.USE_TABLE: 1}
-        return assemble("adversary", rules, integers, evaluator=self.evaluator, memory_words=2 * capacity)
+        return assemble(self.kernel, rules, integers, evaluator=self.evaluator, memory_words=2 * capacity)
 
 
 SPAWNERS: dict[str, type[Spawner]] = {kind.name: kind for kind in (RandomSpawner, AdversarialSpawner)}

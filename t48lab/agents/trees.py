@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from t48lab.agents.kinds import MCTS, Agent, Expectimax, Minimax, make_agent, program
+from t48lab.agents.kinds import Agent, make_agent, program
 from t48lab.agents.searches import SearchResult
 from t48lab.board import DIRECTIONS, Board
 from t48lab.evaluators import get_evaluator
@@ -38,7 +38,7 @@ def decision_tree(agent: Agent | str, board: Board | str, rules: Rules | None = 
     agent, board = make_agent(agent), Board.parse(board)
     rules = rules or Rules(rows=board.rows, cols=board.cols)
     found = agent.search(board, rules)
-    if isinstance(agent, MCTS):
+    if agent.tree == "playouts":
         grow: Grow = _Playouts(agent, rules).moves
     else:
         grow = _Values(agent, rules, found).moves
@@ -105,7 +105,7 @@ class _Values:
 
     def __init__(self, agent: Agent, rules: Rules, found: SearchResult) -> None:
         self.agent, self.rules, self.depth = agent, rules, found.depth
-        self.looks_ahead = isinstance(agent, (Expectimax, Minimax))
+        self.looks_ahead = agent.tree in ("mean", "worst")
 
     def moves(self, board: Board, found: SearchResult, level: int) -> list[Tree]:
         """The moves of a position `level` moves below the root; below the root only the best one."""
@@ -122,7 +122,7 @@ class _Values:
         if left == 0 and getattr(self.agent, "leaf", "") != "state":
             return [], None
         spawns = [chance | self._reply(board, left) for chance, board in _chances(after, self.rules)]
-        if isinstance(self.agent, Minimax):
+        if self.agent.tree == "worst":
             shown, others = _split(spawns, lambda spawn: -spawn["value"], _shown(level))
         else:
             mean = sum(spawn["probability"] * spawn["value"] for spawn in spawns)
@@ -137,20 +137,17 @@ class _Values:
         """The position with the value that a search of `left` more moves gives it, and under `search` that search."""
         evaluator = get_evaluator(getattr(self.agent, "evaluator", "tuned"))
         if board.is_over:
-            value = evaluator.value(board) if evaluator.lost == "evaluation" else float(evaluator.lost)
-            return _position(board, value, None, []) | {"search": None}
+            return _position(board, evaluator.lost_value(board), None, []) | {"search": None}
         if left == 0:
             return _position(board, evaluator.value(board), None, []) | {"search": None}
-        fields = {name: getattr(self.agent, name) for name in type(self.agent).model_fields}
-        fixed = {"depth": left, "seconds": None, "nodes": None, "adaptive": 0}
-        found = type(self.agent)(**fields | {k: v for k, v in fixed.items() if k in fields}).search(board, self.rules)
+        found = self.agent.at_depth(left).search(board, self.rules)
         return _position(board, found.values[str(found.best)], None, []) | {"search": found}
 
 
 class _Playouts:
     """Reads the tree that Monte-Carlo tree search left in this thread's memory, see kernels/layout.py."""
 
-    def __init__(self, agent: MCTS, rules: Rules) -> None:
+    def __init__(self, agent: Agent, rules: Rules) -> None:
         self.words = program(agent.spec, rules).memory().copy()
         self.links, self.stats = self.words.view(np.int64), self.words.view(np.float64)
         self.agent, self.rules = agent, rules
@@ -169,7 +166,7 @@ class _Playouts:
     def _spawns(self, link: int, after: Board, level: int) -> tuple[list[Tree], Tree | None]:
         if level >= LEVELS - 1 or not link:
             return [], None
-        if self.agent.chance == "open":
+        if getattr(self.agent, "chance", "") == "open":
             return [self._any_spawn(link, after)], None
         records = {}
         while link:

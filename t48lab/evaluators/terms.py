@@ -12,76 +12,16 @@ reading direction. `system A` to `system E` are the five published agents that t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from t48lab.kernels.layout import ANY_CORNER, FIRST_IN_CORNER, NO_CORNER, TOP_LEFT
+from t48lab.evaluators.blocks import Function, Ranks, Reals
+from t48lab.evaluators.termkinds import CountTerm, Definition, HeatTerm, LineTerm, PeakTerm, PlacedTerm, Range
+from t48lab.kernels.layout import ANY_CORNER, FIRST_IN_CORNER, TOP_LEFT
 
-Reals = NDArray[np.float64]
-Ranks = NDArray[np.int64]
-Function = Callable[..., Reals]
-
-
-@dataclass(frozen=True)
-class Range:
-    """From where to where a tuner may look for a number, and whether on a logarithmic scale."""
-
-    low: float
-    high: float
-    log: bool = False
-
-
-@dataclass(frozen=True)
-class Definition:
-    """What is known of a term; `norm` is what a normalised evaluator divides it by."""
-
-    name: str
-    meaning: str
-    source: str
-    symmetric: bool
-    weight: Range
-    function: Function
-    exponent: float | None = None
-    exponents: Range | None = None
-    norm: float | None = None
-
-
-@dataclass(frozen=True)
-class LineTerm(Definition):
-    """`function(ranks[n, cells], exponent) -> float64[n]`, for rows and, without `column`, for columns."""
-
-    column: Function | None = None
-
-
-@dataclass(frozen=True)
-class PlacedTerm(Definition):
-    """`function(ranks[n, cells], exponent, row) -> float64[n]` for rows alone, by the row's number."""
-
-
-@dataclass(frozen=True)
-class PeakTerm(Definition):
-    """`function(ranks[n]) -> float64[n]` of the largest rank; counts times `outside` where `rule` fails."""
-
-    rule: int = NO_CORNER
-    outside: float = 0.0
-
-
-@dataclass(frozen=True)
-class CountTerm(Definition):
-    """`function(counts[n]) -> float64[n]` of the number of empty cells."""
-
-
-@dataclass(frozen=True)
-class HeatTerm(Definition):
-    """`function(heat[n]) -> float64[n]` of H, the sum over rows and columns of `heat(ranks)`."""
-
-    heat: Callable[[Ranks], Ranks] = lambda ranks: ranks
-
-
-TERMS: dict[str, Any] = {}
+TERMS: dict[str, Definition] = {}
 
 
 def _define(

@@ -33,7 +33,7 @@ from t48lab.experiments import agent_of, name_of, table_of, text_of
 from t48lab.files import read_toml
 from t48lab.records import Record, base_seed, count_of, nearest, parameter
 from t48lab.specs import digest
-from t48lab.studies.spaces import Free, evaluator_of, free_parameter, of_evaluator, placed, point_of
+from t48lab.studies.spaces import Free, evaluator_of, free_parameter, of_evaluator, point_of
 
 SCORES = ("mean_score", "mean_log_score", *(f"rate_{tile}" for tile in TILES))
 """What a study can raise."""
@@ -234,13 +234,7 @@ def _agent(value: Any, without: Sequence[str]) -> Agent:
         agent = agent_of(table)
         if not without:
             return agent
-        evaluator = evaluator_of(agent)
-        for term in without:
-            if term not in evaluator.terms:
-                raise T48Error(f"without: the evaluator has no term {term!r}, {nearest(term, evaluator.terms)}")
-        terms = {name: term for name, term in evaluator.terms.items() if name not in without}
-        fields = {name: getattr(evaluator, name) for name in type(evaluator).model_fields}
-        return placed(agent, {"evaluator": type(evaluator)(**fields | {"terms": terms})})
+        return agent.changed(evaluator=evaluator_of(agent).without(without))
     except T48Error as error:
         raise T48Error(f"agent: {error}") from None
 
