@@ -1,5 +1,5 @@
+from .agent import Agent as Agent
 from .kinds import AGENTS as AGENTS
-from .kinds import Agent as Agent
 from .kinds import BestFirst as BestFirst
 from .kinds import Expectimax as Expectimax
 from .kinds import Greedy as Greedy

@@ -1,34 +1,31 @@
-"""Agents as frozen records: every parameter with its default, range, unit and meaning, and one spec as text.
+"""The kinds of agents as frozen records: every parameter with its default, range, unit and meaning.
 
 This is the one home of each search parameter; `Expectimax.parameters()` lists them for tuning and for readers.
 """
 
 from __future__ import annotations
 
-import functools
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, model_validator
 
+from t48lab.agents.agent import AGENTS as AGENTS  # from here it is full
+from t48lab.agents.agent import Agent
 from t48lab.agents.programs import ENGINE, Program, assemble, with_bounds
-from t48lab.agents.searches import SearchResult, TreeKind, run_search
+from t48lab.agents.searches import SearchResult, TreeKind
 from t48lab.agents.systems import SYSTEMS
 from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error
 from t48lab.evaluators import EvaluatorChoice
-from t48lab.families import COLORS, OTHER
 from t48lab.kernels import layout as at
 from t48lab.records import parameter
 from t48lab.rules import Rules
-from t48lab.specs import SpecRecord, digest, from_spec
+from t48lab.specs import from_spec
 
 DEEPEST = 16
 """Most player moves that any search looks ahead: deeper recursion has no use and would exhaust the stack."""
 BY_NUMBER = DIRECTIONS
 """The order of preference that breaks ties by the lowest direction number."""
-
-AGENTS: dict[str, type[Agent]] = {}
-"""Every kind of agent by the name that starts its spec."""
 
 NAMED = {name: spec for name, (_, spec) in SYSTEMS.items()}
 """Specs of agents that a name may stand for."""
@@ -50,81 +47,12 @@ OWN_STREAM = "chooses the stream of the agent's own draws"
 TILES = tuple(2**rank for rank in range(2, 17))
 
 
-class Agent(SpecRecord):
-    """A player of 2048: parameters only, so that it can be compared, hashed, written down and sent anywhere.
-
-    What the lab has to know of a kind of agent beside its parameters stands in the class.
-    """
-
-    color: ClassVar[str] = OTHER
-    """In figures; the kinds below have those of Okabe and Ito (2008), which colour-blind readers can tell apart."""
-    kernel: ClassVar[str] = ""
-    """The compiled search: a file in kernels/, or a module by its full name; empty for agents in plain Python."""
-    budgets: ClassVar[tuple[str, ...]] = ()
-    """Parameters that say how much to search, and give way to `seconds`."""
-    tree: ClassVar[TreeKind] = "none"
-    """What a line of play and a decision tree show below a move."""
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Enter the new kind of agent in AGENTS, and its colour in COLORS, under its name."""
-        if cls.name:
-            AGENTS[cls.name], COLORS[cls.name] = cls, cls.color
-
-    @property
-    def timed(self) -> bool:
-        """Whether seconds limit the search, so that the same seed may play another game."""
-        return getattr(self, "seconds", None) is not None
-
-    @property
-    def engine(self) -> str:
-        """Version of everything that decides its games beside its parameters; goes up when any of them changes."""
-        return ENGINE
-
-    def compile(self, rules: Rules = Rules()) -> Program:
-        """The arrays that the agent's compiled search reads on boards of these rules."""
-        raise NotImplementedError(f"{type(self).__name__} has no compiled search")
-
-    def search(self, board: Board | str, rules: Rules | None = None) -> SearchResult:
-        """The best move of a position, the value and visits of each move, and the cost; `board` may be text.
-
-        The same board gets the same answer each time, unless seconds limit the search.
-        """
-        return self._found(board, rules, "all")
-
-    def _found(self, board: Board | str, rules: Rules | None, values: Literal["all", "best"]) -> SearchResult:
-        board = Board.parse(board)
-        rules = rules or Rules(rows=board.rows, cols=board.cols)
-        return run_search(program(self.spec, rules), board, values, self.tree)
-
-    def at_depth(self, depth: int) -> Self:
-        """The agent that looks exactly so many moves ahead; trees of `mean` and `worst` are grown by it."""
-        raise NotImplementedError(f"{type(self).__name__} needs a method at_depth(depth) for its trees")
-
-    def key(self, rules: Rules = Rules(), stop_tile: int | None = None, spawner: SpecRecord | None = None) -> str:
-        """Sixteen hexadecimal digits that stand for everything that decides a game but its seed and number.
-
-        That is every parameter, weights rather than a preset's name, the rules, the stop tile, the engine's
-        version and, beside random spawns, every parameter of the spawner.
-        """
-        facts = {"engine": self.engine, "agent": self.resolved(), "rules": rules.model_dump(), "stop_tile": stop_tile}
-        if spawner is not None and spawner.name != "random":
-            facts["spawner"] = spawner.resolved()
-        return digest(facts)
-
-
 def make_agent(spec: str | Agent) -> Agent:
     """The agent that a spec such as `expectimax:depth=3,evaluator=tuned` describes, or one of the SYSTEMS by name.
 
     Raises T48Error.
     """
     return spec if isinstance(spec, Agent) else from_spec(spec, AGENTS, "agent", NAMED)
-
-
-@functools.lru_cache(maxsize=64)
-def program(spec: str, rules: Rules) -> Program:
-    """The program of the agent that a spec describes, compiled once."""
-    return make_agent(spec).compile(rules)
 
 
 class RandomAgent(Agent):

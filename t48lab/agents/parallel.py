@@ -10,7 +10,8 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
-from t48lab.agents.kinds import MCTS, Agent
+from t48lab.agents.agent import Agent
+from t48lab.agents.kinds import MCTS
 from t48lab.agents.searches import SearchResult
 from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error

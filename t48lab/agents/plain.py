@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from t48lab.agents.kinds import Agent
+from t48lab.agents.agent import Agent
 from t48lab.agents.programs import Program
 from t48lab.agents.searches import SearchResult
 from t48lab.board import DIRECTIONS, Board

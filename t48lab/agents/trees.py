@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from t48lab.agents.kinds import Agent, make_agent, program
+from t48lab.agents.agent import Agent, program
+from t48lab.agents.kinds import make_agent
 from t48lab.agents.searches import SearchResult
 from t48lab.board import DIRECTIONS, Board
 from t48lab.evaluators import get_evaluator
@@ -136,10 +137,9 @@ class _Values:
     def _reply(self, board: Board, left: int) -> Tree:
         """The position with the value that a search of `left` more moves gives it, and under `search` that search."""
         evaluator = get_evaluator(getattr(self.agent, "evaluator", "tuned"))
-        if board.is_over:
-            return _position(board, evaluator.lost_value(board), None, []) | {"search": None}
-        if left == 0:
-            return _position(board, evaluator.value(board), None, []) | {"search": None}
+        if board.is_over or left == 0:
+            value = evaluator.lost_value(board) if board.is_over else evaluator.value(board)
+            return _position(board, value, None, []) | {"search": None}
         found = self.agent.at_depth(left).search(board, self.rules)
         return _position(board, found.values[str(found.best)], None, []) | {"search": found}
 
@@ -148,7 +148,7 @@ class _Playouts:
     """Reads the tree that Monte-Carlo tree search left in this thread's memory, see kernels/layout.py."""
 
     def __init__(self, agent: Agent, rules: Rules) -> None:
-        self.words = program(agent.spec, rules).memory().copy()
+        self.words = program(agent, rules).memory().copy()
         self.links, self.stats = self.words.view(np.int64), self.words.view(np.float64)
         self.agent, self.rules = agent, rules
         self.few = FEW * sum(self._counts(at.ROOT_RECORD)[0])
