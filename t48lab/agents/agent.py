@@ -67,6 +67,10 @@ class Agent(SpecRecord):
         """The agent that looks exactly so many moves ahead; trees of `mean` and `worst` are grown by it."""
         raise NotImplementedError(f"{type(self).__name__} needs a method at_depth(depth) for its trees")
 
+    def leaf_value(self, board: Board) -> float:
+        """What a position is worth to the search where it is lost or not looked into; for the same trees."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method leaf_value(board) for its trees")
+
     def key(self, rules: Rules = Rules(), stop_tile: int | None = None, spawner: SpecRecord | None = None) -> str:
         """Sixteen hexadecimal digits that stand for everything that decides a game but its seed and number.
 

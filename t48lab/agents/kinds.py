@@ -16,7 +16,7 @@ from t48lab.agents.searches import SearchResult, TreeKind
 from t48lab.agents.systems import SYSTEMS
 from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error
-from t48lab.evaluators import EvaluatorChoice
+from t48lab.evaluators import EvaluatorChoice, get_evaluator
 from t48lab.kernels import layout as at
 from t48lab.records import parameter
 from t48lab.rules import Rules
@@ -125,6 +125,11 @@ class _TreeSearch(Agent):
     def at_depth(self, depth: int) -> Self:
         """As of any agent."""
         return self.changed(depth=depth, seconds=None, nodes=None)
+
+    def leaf_value(self, board: Board) -> float:
+        """As of any agent."""
+        evaluator = get_evaluator(self.evaluator)
+        return evaluator.lost_value(board) if board.is_over else evaluator.value(board)
 
     def _program(self, rules: Rules, head: int, integers: dict[int, int], reals: dict[int, float]) -> Program:
         """The program, `head` words of its memory in front of the table."""

@@ -18,7 +18,6 @@ from t48lab.agents.agent import Agent, program
 from t48lab.agents.kinds import make_agent
 from t48lab.agents.searches import SearchResult
 from t48lab.board import DIRECTIONS, Board
-from t48lab.evaluators import get_evaluator
 from t48lab.kernels import layout as at
 from t48lab.rules import Rules
 
@@ -136,10 +135,8 @@ class _Values:
 
     def _reply(self, board: Board, left: int) -> Tree:
         """The position with the value that a search of `left` more moves gives it, and under `search` that search."""
-        evaluator = get_evaluator(getattr(self.agent, "evaluator", "tuned"))
         if board.is_over or left == 0:
-            value = evaluator.lost_value(board) if board.is_over else evaluator.value(board)
-            return _position(board, value, None, []) | {"search": None}
+            return _position(board, self.agent.leaf_value(board), None, []) | {"search": None}
         found = self.agent.at_depth(left).search(board, self.rules)
         return _position(board, found.values[str(found.best)], None, []) | {"search": found}
 
