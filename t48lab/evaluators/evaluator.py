@@ -22,7 +22,7 @@ from t48lab.errors import T48Error
 from t48lab.evaluators import presets
 from t48lab.evaluators.tables import Compiled, Options, Stage, build, contribution, used
 from t48lab.evaluators.terms import TERMS, PeakTerm
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import CORNER, EXTRA, RULES
 from t48lab.records import Record, nearest, parameter
 from t48lab.rules import Rules
 from t48lab.specs import Resolved
@@ -82,7 +82,7 @@ class _Weighted(Record):
     @model_validator(mode="after")
     def _one_corner_rule(self) -> Any:
         peaks = {n: TERMS[n].rule for n, t in self.terms.items() if t.weight and isinstance(TERMS[n], PeakTerm)}
-        names = [name for name, rule in peaks.items() if rule != at.NO_CORNER]
+        names = [name for name, rule in peaks.items() if rule != CORNER.ANYWHERE]
         if len({peaks[name] for name in names}) > 1:
             raise T48Error(f"terms {' and '.join(names)} ask for the corner in different ways, keep one")
         return self
@@ -190,8 +190,8 @@ class Evaluator(_Weighted):
         rules = Rules(rows=board.rows, cols=board.cols)
         lines, extra = self.compile(rules)
         low, high = (np.uint64(plane) for plane in board.planes)
-        fixed = evaluate(np.uint64(ranked_down(low, high)), lines, extra, rules.arrays()[1][at.MASK])
-        return math.ldexp(float(fixed), -int(extra[at.SHIFT]))
+        fixed = evaluate(np.uint64(ranked_down(low, high)), lines, extra, rules.arrays()[1][RULES.MASK])
+        return math.ldexp(float(fixed), -int(extra[EXTRA.SHIFT]))
 
     def explain(self, board: Board | str) -> dict[str, float]:
         """What each term adds to the value of a position, in float64; `full` alone when it counts."""

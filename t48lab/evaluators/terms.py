@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from t48lab.kernels.layout import ANY_CORNER, FIRST_IN_CORNER, NO_CORNER, TOP_LEFT
+from t48lab.kernels.layout import CORNER
 
 Reals = NDArray[np.float64]
 Ranks = NDArray[np.int64]
@@ -65,7 +65,7 @@ class PlacedTerm(Definition):
 class PeakTerm(Definition):
     """`function(ranks[n]) -> float64[n]` of the largest rank; counts times `outside` where `rule` fails."""
 
-    rule: int = NO_CORNER
+    rule: int = CORNER.ANYWHERE
     outside: float = 0.0
 
 
@@ -326,7 +326,7 @@ def _largest_log1(ranks: Ranks) -> Reals:
     return np.asarray(np.log2(face_values(ranks) + 1.0))
 
 
-@_define(PeakTerm, "corner_largest", "system A", Range(0.01, 100.0, log=True), rule=ANY_CORNER)
+@_define(PeakTerm, "corner_largest", "system A", Range(0.01, 100.0, log=True), rule=CORNER.ANY)
 def _corner_largest(ranks: Ranks) -> Reals:
     """M when a tile of face value M stands in any of the four corners, else 0."""
     return _largest(ranks)
@@ -337,7 +337,7 @@ def _corner_largest(ranks: Ranks) -> Reals:
     "corner_bonus",
     "system A, the constant bonus it found unstable",
     Range(1.0, 10_000.0, log=True),
-    rule=ANY_CORNER,
+    rule=CORNER.ANY,
 )
 def _corner_bonus(ranks: Ranks) -> Reals:
     """1 when a tile of face value M stands in any of the four corners, else 0; 0 on the empty board."""
@@ -350,7 +350,7 @@ def _corner_bonus(ranks: Ranks) -> Reals:
     "system E",
     Range(0.1, 1000.0, log=True),
     symmetric=False,
-    rule=FIRST_IN_CORNER,
+    rule=CORNER.FIRST,
 )
 def _corner_log(ranks: Ranks) -> Reals:
     """lg M when the first tile of face value M, row by row from the top-left, stands in a corner, else 0."""
@@ -363,7 +363,7 @@ def _corner_log(ranks: Ranks) -> Reals:
     "system D, D4",
     Range(0.01, 100.0, log=True),
     symmetric=False,
-    rule=TOP_LEFT,
+    rule=CORNER.TOP_LEFT,
     outside=0.25,
 )
 def _top_left_largest(ranks: Ranks) -> Reals:
