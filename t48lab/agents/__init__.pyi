@@ -13,6 +13,7 @@ from .parallel import search_together as search_together
 from .plain import PlainAgent as PlainAgent
 from .plain import play_plainly as play_plainly
 from .programs import ENGINE as ENGINE
+from .programs import NO_BOOK as NO_BOOK
 from .programs import Program as Program
 from .searches import SearchResult as SearchResult
 from .spawners import AdversarialSpawner as AdversarialSpawner

@@ -17,7 +17,18 @@ from t48lab.agents.systems import SYSTEMS
 from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error
 from t48lab.evaluators import EvaluatorChoice, get_evaluator
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import (
+    CHANCE,
+    EXPECTIMAX_TABLE,
+    FINAL,
+    MODE,
+    REALS,
+    REWARD,
+    ROLLOUT,
+    SETTINGS,
+    memory_words,
+    open_list_words,
+)
 from t48lab.records import parameter
 from t48lab.rules import Rules
 from t48lab.specs import from_spec
@@ -101,7 +112,7 @@ class Greedy(Agent):
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
         by = ("reward", "evaluator").index(self.by)
-        return assemble(self.kernel, rules, {at.BY: by}, evaluator=self.evaluator, order=self.order)
+        return assemble(self.kernel, rules, {SETTINGS.BY: by}, evaluator=self.evaluator, order=self.order)
 
 
 class _TreeSearch(Agent):
@@ -135,13 +146,13 @@ class _TreeSearch(Agent):
         """The program, `head` words of its memory in front of the table."""
         capacity = 1 << self.table_bits
         common = {
-            at.CAPACITY: capacity,
-            at.DEPTH: self.depth,
-            at.LEAF_STATE: int(self.leaf == "state"),
-            at.USE_TABLE: int(self.table),
-            at.NODE_LIMIT: self.nodes or 0,
+            SETTINGS.CAPACITY: capacity,
+            SETTINGS.DEPTH: self.depth,
+            SETTINGS.LEAF_STATE: int(self.leaf == "state"),
+            SETTINGS.USE_TABLE: int(self.table),
+            SETTINGS.NODE_LIMIT: self.nodes or 0,
         }
-        limit = {at.SECONDS: self.seconds or 0.0}
+        limit = {REALS.SECONDS: self.seconds or 0.0}
         words = head + 2 * (capacity if self.table else 1)
         return assemble(self.kernel, rules, common | integers, limit | reals, self.evaluator, self.order, words)
 
@@ -188,12 +199,12 @@ class Expectimax(_TreeSearch):
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
         integers = {
-            at.ADAPT: self.adaptive,
-            at.MIN_DEPTH: self.least_depth,
-            at.FOURS: self.fours,
-            at.FULL_IS_LEAF: int(self.full_leaf),
+            SETTINGS.ADAPT: self.adaptive,
+            SETTINGS.MIN_DEPTH: self.least_depth,
+            SETTINGS.FOURS: self.fours,
+            SETTINGS.FULL_IS_LEAF: int(self.full_leaf),
         }
-        program = self._program(rules, at.EXPECTIMAX_TABLE, integers, {at.CUTOFF: self.cutoff})
+        program = self._program(rules, EXPECTIMAX_TABLE, integers, {REALS.CUTOFF: self.cutoff})
         bounded = self.depth > 2 and self.leaf == "afterstate" and not self.full_leaf
         return with_bounds(program) if bounded else program
 
@@ -238,13 +249,18 @@ class BestFirst(Agent):
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
         if self.mode == "open":
-            mode, capacity = at.OPEN_LIST, max(1, self.nodes // self.worlds)
-            words, _ = at.open_list_words(capacity)
+            mode, capacity = MODE.OPEN_LIST, max(1, self.nodes // self.worlds)
+            words, _ = open_list_words(capacity)
         else:
-            mode, capacity = at.BY_EXPECTATION, 1 << self.table_bits
+            mode, capacity = MODE.BY_EXPECTATION, 1 << self.table_bits
             words = 2 * capacity
-        integers = {at.CAPACITY: capacity, at.MODE: mode, at.HORIZON: self.depth, at.WORLDS: self.worlds}
-        reals = {at.REWARD_WEIGHT: self.reward_weight}
+        integers = {
+            SETTINGS.CAPACITY: capacity,
+            SETTINGS.MODE: mode,
+            SETTINGS.HORIZON: self.depth,
+            SETTINGS.WORLDS: self.worlds,
+        }
+        reals = {REALS.REWARD_WEIGHT: self.reward_weight}
         return assemble(self.kernel, rules, integers, reals, self.evaluator, self.order, words, self.seed)
 
 
@@ -314,21 +330,27 @@ class MCTS(Agent):
         fixed = self.simulations and not self.reuse
         capacity = min(self.positions, self.simulations + 1) if fixed else self.positions
         integers = {
-            at.CAPACITY: capacity,
-            at.SIMULATIONS: self.simulations,
-            at.CHANCE: {"open": at.OPEN_LOOP, "closed": at.BY_SPAWN, "stored": at.ONE_SPAWN}[self.chance],
-            at.ROLLOUT: {"uniform": at.UNIFORM, "merge": at.MERGE_FIRST, "evaluator": at.GUIDED}[self.rollout],
-            at.ROLLOUT_LIMIT: -1 if self.rollout_limit is None else self.rollout_limit,
-            at.FINAL: {"visits": at.BY_VISITS, "mean": at.BY_MEAN}[self.final],
-            at.REUSE: int(self.reuse),
-            at.REWARD: {"points": at.POINTS, "minmax": at.MIN_MAX, "win": at.WIN, "raw": at.RAW}[self.reward],
-            at.WIN_RANK: self.win.bit_length() - 1,
+            SETTINGS.CAPACITY: capacity,
+            SETTINGS.SIMULATIONS: self.simulations,
+            SETTINGS.CHANCE: {"open": CHANCE.OPEN_LOOP, "closed": CHANCE.BY_SPAWN, "stored": CHANCE.ONE_SPAWN}[
+                self.chance
+            ],
+            SETTINGS.ROLLOUT: {"uniform": ROLLOUT.UNIFORM, "merge": ROLLOUT.MERGE_FIRST, "evaluator": ROLLOUT.GUIDED}[
+                self.rollout
+            ],
+            SETTINGS.ROLLOUT_LIMIT: -1 if self.rollout_limit is None else self.rollout_limit,
+            SETTINGS.FINAL: {"visits": FINAL.BY_VISITS, "mean": FINAL.BY_MEAN}[self.final],
+            SETTINGS.REUSE: int(self.reuse),
+            SETTINGS.REWARD: {"points": REWARD.POINTS, "minmax": REWARD.MIN_MAX, "win": REWARD.WIN, "raw": REWARD.RAW}[
+                self.reward
+            ],
+            SETTINGS.WIN_RANK: self.win.bit_length() - 1,
         }
         reals = {
-            at.EXPLORATION: self.exploration,
-            at.SECONDS: self.seconds or 0.0,
-            at.EVALUATOR_PROBABILITY: self.evaluator_share,
-            at.VALUE_WEIGHT: self.value_weight,
+            REALS.EXPLORATION: self.exploration,
+            REALS.SECONDS: self.seconds or 0.0,
+            REALS.EVALUATOR_PROBABILITY: self.evaluator_share,
+            REALS.VALUE_WEIGHT: self.value_weight,
         }
-        words = at.memory_words(capacity)
+        words = memory_words(capacity)
         return assemble(self.kernel, rules, integers, reals, self.evaluator, self.order, words, self.seed)

@@ -49,7 +49,6 @@ def _merged(agent: MCTS, board: Board, found: list[SearchResult], seconds: float
         nodes=sum(result.nodes for result in found),
         seconds=seconds,
         depth=max(result.depth for result in found),
-        principal_variation=(best,) if best else (),
     )
 
 

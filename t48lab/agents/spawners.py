@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from t48lab.agents.programs import Program, assemble
 from t48lab.evaluators import EvaluatorChoice
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import SETTINGS
 from t48lab.records import parameter
 from t48lab.rules import Rules
 from t48lab.specs import SpecRecord, from_spec
@@ -42,7 +42,7 @@ class AdversarialSpawner(Spawner):
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
         capacity = 1 << self.table_bits
-        integers = {at.CAPACITY: capacity, at.DEPTH: self.depth, at.USE_TABLE: 1}
+        integers = {SETTINGS.CAPACITY: capacity, SETTINGS.DEPTH: self.depth, SETTINGS.USE_TABLE: 1}
         return assemble(self.kernel, rules, integers, evaluator=self.evaluator, memory_words=2 * capacity)
 
 

@@ -18,7 +18,7 @@ from t48lab.agents.agent import Agent, program
 from t48lab.agents.kinds import make_agent
 from t48lab.agents.searches import SearchResult
 from t48lab.board import DIRECTIONS, Board
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import NODE, TREE
 from t48lab.rules import Rules
 
 Tree = dict[str, Any]
@@ -148,14 +148,14 @@ class _Playouts:
         self.words = program(agent, rules).memory().copy()
         self.links, self.stats = self.words.view(np.int64), self.words.view(np.float64)
         self.agent, self.rules = agent, rules
-        self.few = FEW * sum(self._counts(at.ROOT_RECORD)[0])
+        self.few = FEW * sum(self._counts(TREE.ROOT)[0])
 
     def moves(self, board: Board, found: SearchResult, level: int) -> list[Tree]:
         """The moves of the root with what hangs below the two best."""
         names = _ranked(found)
         trees = []
         for place, name in enumerate(names):
-            link = int(self.links[at.ROOT_RECORD + at.CHILD + DIRECTIONS.index(name)])
+            link = int(self.links[TREE.ROOT + NODE.CHILD + DIRECTIONS.index(name)])
             spawns, others = self._spawns(link, board.move(name).afterstate, level) if place < FOLLOWED else ([], None)
             trees.append(_move(board, found, name, spawns, others))
         return trees
@@ -167,8 +167,8 @@ class _Playouts:
             return [self._any_spawn(link, after)], None
         records = {}
         while link:
-            records[int(self.words[link + at.NODE_BOARD])] = link
-            link = int(self.links[link + at.SIBLING])
+            records[int(self.words[link + NODE.BOARD])] = link
+            link = int(self.links[link + NODE.SIBLING])
         chances = [(chance, board, records.get(board.low)) for chance, board in _chances(after, self.rules)]
         spawns = [
             self._spawn(chance, board, record) | {"record": record} for chance, board, record in chances if record
@@ -180,8 +180,8 @@ class _Playouts:
         return shown, others
 
     def _counts(self, record: int) -> tuple[list[int], list[float]]:
-        visits = self.stats[record + at.EDGE_VISITS : record + at.EDGE_VISITS + 4]
-        sums = self.stats[record + at.EDGE_SUM : record + at.EDGE_SUM + 4]
+        visits = self.stats[record + NODE.VISITS : record + NODE.VISITS + 4]
+        sums = self.stats[record + NODE.SUMS : record + NODE.SUMS + 4]
         return [int(n) for n in visits], [float(s) for s in sums]
 
     def _spawn(self, chance: dict[str, Any], board: Board, record: int) -> Tree:
@@ -202,6 +202,6 @@ class _Playouts:
             return []
         d = max(range(4), key=lambda d: visits[d])
         after = board.move(DIRECTIONS[d]).afterstate
-        spawns, others = self._spawns(int(self.links[record + at.CHILD + d]), after, level)
+        spawns, others = self._spawns(int(self.links[record + NODE.CHILD + d]), after, level)
         found = {"direction": DIRECTIONS[d], "value": sums[d] / visits[d], "visits": visits[d], "best": True}
         return [found | {"afterstate": after.hex, "spawns": spawns, "others": others}]

@@ -16,7 +16,7 @@ from t48lab.board import Board
 from t48lab.errors import T48Error
 from t48lab.evaluators.termkinds import Range
 from t48lab.files import read_toml
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import EXTRA, RULES
 from t48lab.records import nearest
 from t48lab.rules import Rules
 from t48lab.specs import NestedRecord
@@ -120,8 +120,8 @@ class BaseEvaluator(NestedRecord):
         rules = Rules(rows=board.rows, cols=board.cols)
         lines, extra = self.compile(rules)
         low, high = (np.uint64(plane) for plane in board.planes)
-        fixed = evaluate(np.uint64(ranked_down(low, high)), lines, extra, rules.arrays()[1][at.MASK])
-        return math.ldexp(float(fixed), -int(extra[at.SHIFT]))
+        fixed = evaluate(np.uint64(ranked_down(low, high)), lines, extra, rules.arrays()[1][RULES.MASK])
+        return math.ldexp(float(fixed), -int(extra[EXTRA.SHIFT]))
 
     def lost_value(self, board: Board | str) -> float:
         """What a position without a legal move is worth."""

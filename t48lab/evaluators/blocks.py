@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import BLOCK, CORNER, TABLE
 
 Reals = NDArray[np.float64]
 Ranks = NDArray[np.int64]
@@ -19,11 +19,11 @@ class Block:
     """A stage's numbers in float64: eight line tables, and everything by largest rank, empty cells or heat."""
 
     def __init__(self, rows: int, cols: int) -> None:
-        self.row, self.column = np.zeros((2, at.TABLE))
+        self.row, self.column = np.zeros((2, TABLE))
         self.placed: dict[int, Reals] = {}
         self.inside, self.outside = np.zeros((2, 16))
-        self.empty, self.squash = np.zeros(17), np.zeros(at.SQUASH_SIZE)
-        self.rule = at.NO_CORNER
+        self.empty, self.squash = np.zeros(17), np.zeros(BLOCK.SQUASH_SIZE)
+        self.rule = CORNER.ANYWHERE
         self.heat: Ranks | None = None
         self.rows, self.cols = rows, cols
 
@@ -35,16 +35,16 @@ class Block:
 
     def others(self) -> Iterator[tuple[int, Reals]]:
         """Place in the block and float64 numbers of everything but the line tables."""
-        yield at.PEAK_OUT, self.outside
-        yield at.PEAK_IN, self.inside
-        yield at.EMPTY, self.empty
-        yield at.SQUASH, self.squash
+        yield BLOCK.PEAK_OUT, self.outside
+        yield BLOCK.PEAK_IN, self.inside
+        yield BLOCK.EMPTY, self.empty
+        yield BLOCK.SQUASH, self.squash
 
 
 @functools.cache
 def all_lines(cells: int) -> Ranks:
     """Ranks of the first `cells` cells of all lines, int64[65536, cells]; do not change them."""
-    lines = np.arange(at.TABLE)
+    lines = np.arange(TABLE)
     return np.stack([(lines >> (12 - 4 * i)) & 15 for i in range(cells)], axis=1)
 
 

@@ -19,7 +19,7 @@ from t48lab.evaluators.base import WEIGHTED, BaseEvaluator, Compiled
 from t48lab.evaluators.tables import Options, Stage, build, used
 from t48lab.evaluators.termkinds import Range
 from t48lab.evaluators.terms import TERMS
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import CORNER
 from t48lab.records import Record, nearest, parameter
 
 LARGEST = 1e12
@@ -77,7 +77,7 @@ class _Weighted(Record):
     @model_validator(mode="after")
     def _one_corner_rule(self) -> Any:
         rules = {name: TERMS[name].corner_rule for name, term in self.terms.items() if term.weight}
-        names = [name for name, rule in rules.items() if rule != at.NO_CORNER]
+        names = [name for name, rule in rules.items() if rule != CORNER.ANYWHERE]
         if len({rules[name] for name in names}) > 1:
             raise T48Error(f"terms {' and '.join(names)} ask for the corner in different ways, keep one")
         return self

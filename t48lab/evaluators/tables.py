@@ -13,7 +13,7 @@ from t48lab.evaluators.base import Compiled
 from t48lab.evaluators.blocks import Block
 from t48lab.evaluators.termkinds import Definition
 from t48lab.evaluators.terms import TERMS
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import BLOCK, CLASS, CORNER, EXTRA, TABLE
 
 LINE_BITS, OTHER_BITS, MOST_SHIFT = 27, 50, 24
 """Bits of the largest line entry (eight of them fit in 32 bits) and of the largest other number in fixed point;
@@ -59,17 +59,16 @@ def build(stages: Sequence[Stage], options: Options, rows: int, cols: int) -> Co
     """The arrays of an evaluator on boards of this size; the last stage covers what the others leave."""
     blocks = [_block(stage.weights, options, rows, cols) for stage in stages]
     shift = _shift(blocks, options.lost)
-    extra = np.zeros(at.BLOCKS + at.BLOCK * len(blocks), np.int64)
+    extra = np.zeros(EXTRA.BLOCKS + BLOCK.SIZE * len(blocks), np.int64)
     pool = _Pool(shift)
     for i, block in enumerate(blocks):
-        _write(extra[at.BLOCKS + i * at.BLOCK :], block, pool, options)
-    extra[at.SHIFT], extra[at.PHASES] = shift, len(blocks)
-    extra[at.LOST_KIND] = options.lost is None
-    extra[at.LOST] = round(math.ldexp(options.lost or 0.0, shift))
-    terms = [term for stage in stages for term, _, _ in used(stage.weights)]
-    extra[at.SYMMETRIC] = (rows, cols) == (4, 4) and all(term.symmetric for term in terms)
-    extra[at.PHASE_TABLE : at.BLOCKS] = _phase_table(stages)
-    extra[at.CLASS] = _kind(blocks, extra, options.full is not None)
+        _write(extra[EXTRA.BLOCKS + i * BLOCK.SIZE :], block, pool, options)
+    extra[EXTRA.SHIFT], extra[EXTRA.PHASES] = shift, len(blocks)
+    extra[EXTRA.LOST_KIND] = options.lost is None
+    extra[EXTRA.LOST] = round(math.ldexp(options.lost or 0.0, shift))
+    extra[EXTRA.FLOORED] = options.floor
+    extra[EXTRA.PHASE_TABLE : EXTRA.BLOCKS] = _phase_table(stages)
+    extra[EXTRA.CLASS] = _kind(blocks, extra, options.full is not None)
     return Compiled(pool.lines(), extra)
 
 
@@ -99,9 +98,9 @@ class _Pool:
 
     def place(self, table: NDArray[Any] | None, scaled: bool = True) -> int:
         """The offset of a table; of a table of zeros for None."""
-        numbers = np.zeros(at.TABLE) if table is None else table
+        numbers = np.zeros(TABLE) if table is None else table
         fixed = np.rint(np.ldexp(numbers, self.shift) if scaled else numbers).astype(np.int32)
-        return self.offsets.setdefault(fixed.tobytes(), at.TABLE * len(self.offsets))
+        return self.offsets.setdefault(fixed.tobytes(), TABLE * len(self.offsets))
 
     def lines(self) -> NDArray[np.int32]:
         return np.frombuffer(bytearray(b"".join(self.offsets)), np.int32)
@@ -109,16 +108,15 @@ class _Pool:
 
 def _write(extra: NDArray[np.int64], block: Block, pool: _Pool, options: Options) -> None:
     tables = block.tables()
-    for first, absent in ((at.ROW_TABLES, tables[0]), (at.COLUMN_TABLES, tables[4])):
+    for first, absent in ((BLOCK.ROW_TABLES, tables[0]), (BLOCK.COLUMN_TABLES, tables[4])):
         zero_at_empty = absent is not None and absent[0] == 0
         for i in range(4):
             table = tables[first + i]
             extra[first + i] = pool.place(absent if table is None and zero_at_empty else table)
-    extra[at.HEAT] = -1 if block.heat is None else pool.place(block.heat, scaled=False)
-    extra[at.CORNER_RULE], extra[at.FULL_ALONE] = block.rule, options.full is not None
-    extra[at.FLOORED] = options.floor
+    extra[BLOCK.HEAT] = -1 if block.heat is None else pool.place(block.heat, scaled=False)
+    extra[BLOCK.CORNER_RULE], extra[BLOCK.FULL_ALONE] = block.rule, options.full is not None
     corners = {(i, j) for i in (0, block.rows - 1) for j in (0, block.cols - 1)}
-    extra[at.CORNERS] = sum(1 << (60 - 16 * i - 4 * j) for i, j in corners)
+    extra[BLOCK.CORNERS] = sum(1 << (60 - 16 * i - 4 * j) for i, j in corners)
     for place, numbers in block.others():
         extra[place : place + len(numbers)] = np.rint(np.ldexp(numbers, pool.shift))
 
@@ -137,11 +135,11 @@ def _kind(blocks: list[Block], extra: NDArray[np.int64], full: bool) -> int:
 
     Searches may ask for the peak of a transposed board, so a corner rule that this can change is general.
     """
-    offsets = extra[at.BLOCKS : at.BLOCKS + 8].reshape(2, 4)
+    offsets = extra[EXTRA.BLOCKS : EXTRA.BLOCKS + 8].reshape(2, 4)
     block = blocks[0]
     if len(blocks) > 1 or block.heat is not None or block.empty.any() or full or (offsets != offsets[:, :1]).any():
-        return int(at.GENERAL)
+        return int(CLASS.WHOLE_BOARD)
     if not (block.inside.any() or block.outside.any()):
-        return int(at.PURE_LINES)
-    turns = block.rule == at.FIRST_IN_CORNER or (block.rule == at.ANY_CORNER and block.rows != block.cols)
-    return int(at.GENERAL if turns else at.LINES_AND_PEAK)
+        return int(CLASS.LINES)
+    turns = block.rule == CORNER.FIRST or (block.rule == CORNER.ANY and block.rows != block.cols)
+    return int(CLASS.WHOLE_BOARD if turns else CLASS.LINES_AND_PEAK)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from t48lab.evaluators.blocks import Block, Function, Ranks, Reals, all_lines, line_values
-from t48lab.kernels.layout import FIRST_IN_CORNER, NO_CORNER, SQUASH_SIZE, TOP_LEFT
+from t48lab.kernels.layout import BLOCK, CORNER
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Definition:
     @property
     def corner_rule(self) -> int:
         """Where the largest tile has to stand for the term, see `kernels/layout.py`."""
-        return int(NO_CORNER)
+        return int(CORNER.ANYWHERE)
 
     def add_to(self, block: Block, scale: float, exponent: float | None) -> None:
         """Adds `scale` times the term to a stage's numbers."""
@@ -92,7 +92,7 @@ class PlacedTerm(Definition):
 class PeakTerm(Definition):
     """`function(ranks[n]) -> float64[n]` of the largest rank; counts times `outside` where `rule` fails."""
 
-    rule: int = NO_CORNER
+    rule: int = CORNER.ANYWHERE
     outside: float = 0.0
 
     @property
@@ -104,7 +104,7 @@ class PeakTerm(Definition):
         """As of any term: to the numbers by largest rank, where the rule holds and where it fails."""
         values = scale * self.function(np.arange(16))
         block.inside += values
-        block.outside += values if self.rule == NO_CORNER else values * self.outside
+        block.outside += values if self.rule == CORNER.ANYWHERE else values * self.outside
         block.rule = max(block.rule, self.rule)
 
     def on(self, ranks: Ranks, exponent: float | None) -> float:
@@ -114,13 +114,13 @@ class PeakTerm(Definition):
 
     def _holds(self, ranks: Ranks) -> bool:
         top = ranks.max()
-        if self.rule == TOP_LEFT:
+        if self.rule == CORNER.TOP_LEFT:
             return bool(ranks[0, 0] == top)
-        if self.rule == FIRST_IN_CORNER:
+        if self.rule == CORNER.FIRST:
             i, j = divmod(int(ranks.argmax()), ranks.shape[1])
             return i in (0, ranks.shape[0] - 1) and j in (0, ranks.shape[1] - 1)
         corners = ranks[:: max(len(ranks) - 1, 1), :: max(ranks.shape[1] - 1, 1)]
-        return self.rule == NO_CORNER or bool(top in corners)
+        return self.rule == CORNER.ANYWHERE or bool(top in corners)
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class HeatTerm(Definition):
 
     def add_to(self, block: Block, scale: float, exponent: float | None) -> None:
         """As of any term: to the numbers by heat, which a line table of its own adds up."""
-        block.squash += scale * self.function(2 * np.arange(SQUASH_SIZE))
+        block.squash += scale * self.function(2 * np.arange(BLOCK.SQUASH_SIZE))
         block.heat = self.heat(all_lines(4))
 
     def on(self, ranks: Ranks, exponent: float | None) -> float:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from t48lab.evaluators.blocks import Function, Ranks, Reals
 from t48lab.evaluators.termkinds import CountTerm, Definition, HeatTerm, LineTerm, PeakTerm, PlacedTerm, Range
-from t48lab.kernels.layout import ANY_CORNER, FIRST_IN_CORNER, TOP_LEFT
+from t48lab.kernels.layout import CORNER
 
 TERMS: dict[str, Definition] = {}
 
@@ -266,7 +266,7 @@ def _largest_log1(ranks: Ranks) -> Reals:
     return np.asarray(np.log2(face_values(ranks) + 1.0))
 
 
-@_define(PeakTerm, "corner_largest", "system A", Range(0.01, 100.0, log=True), rule=ANY_CORNER)
+@_define(PeakTerm, "corner_largest", "system A", Range(0.01, 100.0, log=True), rule=CORNER.ANY)
 def _corner_largest(ranks: Ranks) -> Reals:
     """M when a tile of face value M stands in any of the four corners, else 0."""
     return _largest(ranks)
@@ -277,7 +277,7 @@ def _corner_largest(ranks: Ranks) -> Reals:
     "corner_bonus",
     "system A, the constant bonus it found unstable",
     Range(1.0, 10_000.0, log=True),
-    rule=ANY_CORNER,
+    rule=CORNER.ANY,
 )
 def _corner_bonus(ranks: Ranks) -> Reals:
     """1 when a tile of face value M stands in any of the four corners, else 0; 0 on the empty board."""
@@ -290,7 +290,7 @@ def _corner_bonus(ranks: Ranks) -> Reals:
     "system E",
     Range(0.1, 1000.0, log=True),
     symmetric=False,
-    rule=FIRST_IN_CORNER,
+    rule=CORNER.FIRST,
 )
 def _corner_log(ranks: Ranks) -> Reals:
     """lg M when the first tile of face value M, row by row from the top-left, stands in a corner, else 0."""
@@ -303,7 +303,7 @@ def _corner_log(ranks: Ranks) -> Reals:
     "system D, D4",
     Range(0.01, 100.0, log=True),
     symmetric=False,
-    rule=TOP_LEFT,
+    rule=CORNER.TOP_LEFT,
     outside=0.25,
 )
 def _top_left_largest(ranks: Ranks) -> Reals:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from t48lab.agents import Agent, Spawner, make_agent, make_spawner
 from t48lab.games.chunks import ENDED, Chunk, Task, notation, prepare, run_games
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import ROW
 from t48lab.progress import Progress
 from t48lab.records import base_seed, count_of, stop_rank
 from t48lab.rules import Rules
@@ -271,15 +271,15 @@ def _frame(chunk: Chunk, names: dict[str, Any], rules: Rules) -> pd.DataFrame:
     rows = chunk.rows
     columns = names | {
         "game": np.arange(chunk.first, chunk.first + len(rows)),
-        "score": rows[:, at.SCORE],
-        "max_tile": np.left_shift(1, rows[:, at.MAX_RANK]),
-        "moves": rows[:, at.MOVE_COUNT],
-        "nodes": rows[:, at.GAME_NODES],
+        "score": rows[:, ROW.SCORE],
+        "max_tile": np.left_shift(1, rows[:, ROW.MAX_RANK]),
+        "moves": rows[:, ROW.MOVES],
+        "nodes": rows[:, ROW.NODES],
         "seconds": chunk.seconds,
         "final": _text(notation(rows, rules)),
-        "ended": pd.array(ENDED, dtype="str").take(rows[:, at.ENDED]),
-        "probes": rows[:, at.GAME_PROBES],
-        "hits": rows[:, at.GAME_HITS],
+        "ended": pd.array(ENDED, dtype="str").take(rows[:, ROW.ENDED]),
+        "probes": rows[:, ROW.PROBES],
+        "hits": rows[:, ROW.HITS],
     }
     return pd.DataFrame(columns, columns=COLUMNS)
 
@@ -298,6 +298,6 @@ def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
     if not frames:
-        return _frame(Chunk(0, np.zeros((0, at.ROW_SIZE), np.int64), np.zeros(0), 0.0), _NAMES, Rules())
+        return _frame(Chunk(0, np.zeros((0, ROW.SIZE), np.int64), np.zeros(0), 0.0), _NAMES, Rules())
     in_order = sorted(frames, key=lambda frame: int(frame["game"].to_numpy()[0]))
     return pd.concat(in_order, ignore_index=True)

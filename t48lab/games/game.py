@@ -15,7 +15,7 @@ from t48lab.agents import Agent, Spawner, make_agent, make_spawner
 from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error
 from t48lab.games.chunks import ENDED, Task, notation, run_games
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import ROW
 from t48lab.records import Record, base_seed, stop_rank
 from t48lab.rules import Rules
 
@@ -111,17 +111,17 @@ def play(
         game=game,
         rules=rules,
         stop_tile=stop_tile,
-        score=int(row[at.SCORE]),
-        max_tile=1 << int(row[at.MAX_RANK]),
-        moves=int(row[at.MOVE_COUNT]),
+        score=int(row[ROW.SCORE]),
+        max_tile=1 << int(row[ROW.MAX_RANK]),
+        moves=int(row[ROW.MOVES]),
         final=notation(chunk.rows, rules).tobytes().decode(),
-        ended=ENDED[row[at.ENDED]],
-        nodes=int(row[at.GAME_NODES]),
-        probes=int(row[at.GAME_PROBES]),
-        hits=int(row[at.GAME_HITS]),
+        ended=ENDED[row[ROW.ENDED]],
+        nodes=int(row[ROW.NODES]),
+        probes=int(row[ROW.PROBES]),
+        hits=int(row[ROW.HITS]),
         seconds=float(chunk.seconds[0]),
         timed=agent.timed,
-        **_decoded(log[: int(row[at.MOVE_COUNT]) + 2]),
+        **_decoded(log[: int(row[ROW.MOVES]) + 2]),
     )
 
 
