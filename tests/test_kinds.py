@@ -4,14 +4,16 @@ import importlib
 import sys
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 from t48lab import AGENTS, Board, Evaluator, Rules, T48Error, get_evaluator, make_agent, play
 from t48lab.agents import decision_tree
 from t48lab.commands.cli import status
-from t48lab.evaluators import EVALUATORS, BaseEvaluator
+from t48lab.evaluators import EVALUATORS, BaseEvaluator, Compiled
 from t48lab.experiments import duel, equal_time
 from t48lab.families import COLORS, family_color
+from t48lab.kernels import layout as at
 from t48lab.records import parameter
 from t48lab.studies.spaces import free_parameter, placed
 
@@ -49,6 +51,70 @@ def define():
             return Evaluator(terms=terms).tables(rows, cols)
 
     return Guess
+
+
+def define_corners():
+    class Corners(BaseEvaluator):
+        """One table over the four corner cells: what each rank counts there, and more when all four differ."""
+
+        kind: ClassVar[str] = "corners"
+        worth: float = parameter(1.0, "what a rank counts", ge=0, le=100)
+        varied: float = parameter(8.0, "what four different ranks count", ge=0, le=100)
+
+        def is_for(self, rules):
+            return (rules.rows, rules.cols) == (4, 4)
+
+        def tables(self, rows, cols):
+            ranks = np.sort(np.stack([np.arange(at.TABLE) >> shift & 15 for shift in (12, 8, 4, 0)]), axis=0)
+            entries = self.worth * ranks.sum(axis=0) + self.varied * (np.diff(ranks, axis=0) > 0).all(axis=0)
+            extra = np.zeros(at.EXTRA.BLOCKS + at.BLOCK.SIZE, np.int64)
+            extra[at.EXTRA.CLASS], extra[at.EXTRA.FORM] = at.CLASS.WHOLE_BOARD, at.FORM.CELLS
+            extra[at.EXTRA.LOST_KIND], extra[at.EXTRA.SHIFT] = 1, 10
+            extra[at.EXTRA.BLOCKS + at.TUPLES.COUNT] = 1
+            corners = extra[at.EXTRA.BLOCKS + at.TUPLES.TUPLES :]
+            corners[at.TUPLES.LENGTH] = 4
+            corners[at.TUPLES.BITS : at.TUPLES.BITS + 4] = 60, 48, 12, 0
+            return Compiled(np.rint(entries * 2**10).astype(np.int32), extra)
+
+    return Corners
+
+
+def corner_value(board):
+    ranks = sorted(int(rank) for rank in board.ranks()[[0, 0, 3, 3], [0, 3, 0, 3]])
+    return sum(ranks) + 8.0 * (len(set(ranks)) == 4)
+
+
+@pytest.mark.parametrize(("depth", "leaf"), [(1, "afterstate"), (1, "state"), (2, "afterstate")])
+def test_a_table_over_cells_is_searched_as_its_definition_says(depth, leaf):
+    corners = define_corners()()
+    assert corners.value(BOARD) == corner_value(BOARD) == 1 + 4 + 0 + 10 + 8
+
+    def player(board, left):
+        if left == 0 or board.is_over:
+            return corner_value(board)
+        return max(chance(board.move(name).afterstate, left) for name in board.legal_moves)
+
+    def chance(after, left):
+        if left == 1 and leaf == "afterstate":
+            return corner_value(after)
+        shares = {2: 0.9 / after.empty_count, 4: 0.1 / after.empty_count}
+        return sum(shares[tile] * player(board, left - 1) for _, _, tile, board in after.spawns())
+
+    found = AGENTS["expectimax"](depth=depth, leaf=leaf, evaluator=corners).search(BOARD)
+    for name in BOARD.legal_moves:
+        assert found.values[name] == pytest.approx(chance(BOARD.move(name).afterstate, depth))
+
+
+@pytest.mark.parametrize("name", ["greedy", "minimax", "bestfirst", "mcts"])
+def test_a_table_over_cells_guides_every_search(name):
+    corners = define_corners()()
+    agent = AGENTS[name](evaluator=corners, **dict(SEARCHES)[name])
+    found = agent.search(BOARD)
+    assert found.best in BOARD.legal_moves
+    assert make_agent(agent.spec) == agent
+    assert decision_tree(agent, BOARD)["best"] == found.best
+    if name == "greedy":
+        assert found.values[found.best] == max(corner_value(BOARD.move(move).afterstate) for move in BOARD.legal_moves)
 
 
 SEARCHES = [
