@@ -65,12 +65,12 @@ def told(path: Path) -> Iterator[None]:
         raise T48Error(f"cannot write {path}: {reason}; what was stored before is kept") from None
 
 
-def read_toml(path: Path, what: str = "an experiment's .toml file") -> dict[str, Any]:
-    """What a TOML file holds; raises T48Error that names the file, and `what` it should have been."""
+def read_toml(path: Path, whose: str = "an experiment's") -> dict[str, Any]:
+    """What a TOML file holds; raises T48Error that names the file, and says whose file to give instead."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
-        raise T48Error(f"cannot read {path} ({reason}), give the path of {what}") from None
+        raise T48Error(f"cannot read {path} ({reason}), give the path of {whose} .toml file") from None
     except (ValueError, RecursionError) as error:
         raise T48Error(f"{path} is not valid TOML: {' '.join(str(error).split())}") from None

@@ -71,7 +71,7 @@ class BaseEvaluator(NestedRecord):
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
         """The evaluator that a TOML file describes by the keys of its record; raises T48Error."""
-        data = read_toml(Path(path), "an evaluator's .toml file")
+        data = read_toml(Path(path), "an evaluator's")
         try:
             return cls.from_data(data)
         except T48Error as error:
