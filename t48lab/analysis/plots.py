@@ -1,8 +1,7 @@
 """Figures of tables: every `plot_*` draws a frame on axes and returns them.
 
 They compute nothing and change no global setting: the quiet style below holds while they draw.
-A family of agents (the first word of the label) keeps its colour over all figures; the colours are
-those of Okabe and Ito (2008), which colour-blind readers can tell apart.
+A family of agents (the first word of the label) keeps its colour over all figures, see `families`.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 
 from t48lab.analysis.stats import TILES
+from t48lab.families import family_color
 from t48lab.files import write_whole
 
 if TYPE_CHECKING:
@@ -52,17 +52,6 @@ STYLE: dict[str, Any] = {
     "svg.hashsalt": "t48lab",
     "svg.fonttype": "none",
 }
-COLORS = {
-    "expectimax": "#0072B2",
-    "minimax": "#D55E00",
-    "mcts": "#009E73",
-    "greedy": "#E69F00",
-    "bestfirst": "#CC79A7",
-    "priority": "#56B4E9",
-    "random": "#555555",
-}
-OTHER = "#000000"
-
 Draw = TypeVar("Draw", bound=Callable[..., "Axes"])
 
 
@@ -108,11 +97,6 @@ def write_figure(axes: Axes, folder: Path, name: str) -> None:
         save(figure, sink, kind)
         write_whole(folder / f"{name}.{kind}", sink.getvalue())
     plt.close(figure)
-
-
-def family_color(label: str) -> str:
-    """The colour of an agent's family, which is the first word of its label."""
-    return COLORS.get(label.replace(":", " ").split()[0].lower() if label.strip() else "", OTHER)
 
 
 @styled

@@ -19,7 +19,7 @@ _SECONDS_A_CELL = {True: 600, False: 24 * 3600}
 _SWITCH = re.compile(r"^QUICK\s*=\s*(True|False)", flags=re.MULTILINE)
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
-_KERNELS = "bitboard exact rng gameloop random priority greedy expectimax minimax mcts bestfirst adversary".split()
+_KERNELS = ("bitboard", "exact", "rng", "gameloop")
 
 
 @click.command("notebooks")
@@ -31,11 +31,13 @@ def command(names: tuple[str, ...], full: bool, folder: Path) -> None:
 
     Those whose file names start with a NAME, or all. Quick mode changes no file.
     """
+    from t48lab.agents import AGENTS, SPAWNERS
     from t48lab.compiled import load
     from t48lab.errors import T48Error
 
     paths = select(folder, names)
-    for kernel in _KERNELS:
+    players = [kind.kernel for kind in AGENTS.values()] + [kind.kernel for kind in SPAWNERS.values()]
+    for kernel in (*_KERNELS, *filter(None, players)):
         load(kernel)  # compiling says so on stderr, which would end up in a notebook
     click.echo(f"{len(paths)} to run, {expected(paths) if full else 'in quick mode: under 2 minutes each'}")
     failed = [path.name for path in paths if not _report(path, full)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from t48lab.agents import PlainAgent, Program, make_agent, make_spawner, play_plainly
 from t48lab.compiled import load
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import ROW, AgentArrays
 from t48lab.rules import Rules
 
 
@@ -48,23 +48,13 @@ def run_games(task: Task, cancel: NDArray[np.int64], log: NDArray[np.uint8] | No
     if isinstance(agent, PlainAgent):
         return _run_plainly(agent, task, cancel, log)
     program, opponent = programs(task.spec, task.spawner, task.rules)
-    rows, seconds = np.zeros((task.count, at.ROW_SIZE), np.int64), np.zeros(task.count)
+    rows, seconds = np.zeros((task.count, ROW.SIZE), np.int64), np.zeros(task.count)
     finished = load("gameloop").play_games(
         load(program.kernel).search,
         load(opponent.kernel).search,
         int(opponent is not program),
         int(program.kernel == "random"),
-        program.settings,
-        program.reals,
-        program.moves,
-        program.rules,
-        program.lines,
-        program.extra,
         cleared(program),
-        opponent.settings,
-        opponent.reals,
-        opponent.lines,
-        opponent.extra,
         cleared(opponent),
         np.uint64(task.seed),
         task.first,
@@ -80,7 +70,7 @@ def run_games(task: Task, cancel: NDArray[np.int64], log: NDArray[np.uint8] | No
 
 def _run_plainly(agent: PlainAgent, task: Task, cancel: NDArray[np.int64], log: NDArray[np.uint8] | None) -> Chunk:
     start, opponent = perf_counter(), make_spawner(task.spawner).compile(task.rules)
-    rows, seconds = np.zeros((task.count, at.ROW_SIZE), np.int64), np.zeros(task.count)
+    rows, seconds = np.zeros((task.count, ROW.SIZE), np.int64), np.zeros(task.count)
     log = np.zeros(0, np.uint8) if log is None else log
     finished = 0
     for game in range(task.count):
@@ -109,8 +99,8 @@ def prepare(task: Task) -> None:
             load(program.kernel)
 
 
-def cleared(program: Program) -> NDArray[np.uint64]:
-    """This thread's memory for the program, all zero: a game played twice must not meet its own entries."""
-    words = program.memory()
-    words.fill(0)
-    return words
+def cleared(program: Program) -> AgentArrays:
+    """The program's arrays, this thread's memory for it all zero: a game played twice must not meet its own entries."""
+    agent = program.agent()
+    agent.memory.fill(0)
+    return agent

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from t48lab.games.chunks import Chunk
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import ROW
 from t48lab.rules import Rules
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _number(place: int) -> Read:
 def notation(chunk: Chunk, rules: Rules) -> NDArray[np.bytes_]:
     """The final boards in the notation of digits, `RxC:` in front on smaller boards, as ASCII."""
     rows = chunk.rows
-    low, high = (rows[:, [column]].astype(">i8").view(np.uint8) for column in (at.FINAL_LOW, at.FINAL_HIGH))
+    low, high = (rows[:, [column]].astype(">i8").view(np.uint8) for column in (ROW.FINAL_LOW, ROW.FINAL_HIGH))
     ranks = np.empty((len(rows), 16), np.uint8)
     ranks[:, 0::2] = low >> 4 | high & 16
     ranks[:, 1::2] = low & 15 | (high & 1) << 4
@@ -70,16 +70,16 @@ COLUMNS = (
     Column("spawner", str),
     Column("seed", int),
     Column("game", int, lambda chunk, _: np.arange(chunk.first, chunk.first + len(chunk.rows))),
-    Column("score", int, _number(at.SCORE), "always"),
-    Column("max_tile", int, lambda chunk, _: np.left_shift(1, chunk.rows[:, at.MAX_RANK]), "always"),
-    Column("moves", int, _number(at.MOVE_COUNT), "always"),
-    Column("nodes", int, _number(at.GAME_NODES), "same kernels"),
+    Column("score", int, _number(ROW.SCORE), "always"),
+    Column("max_tile", int, lambda chunk, _: np.left_shift(1, chunk.rows[:, ROW.MAX_RANK]), "always"),
+    Column("moves", int, _number(ROW.MOVES), "always"),
+    Column("nodes", int, _number(ROW.NODES), "same kernels"),
     Column("seconds", float, lambda chunk, _: chunk.seconds),
     Column("final", str, notation, "always"),
-    Column("ended", str, lambda chunk, _: np.array(ENDED, "S")[chunk.rows[:, at.ENDED]], "always"),
+    Column("ended", str, lambda chunk, _: np.array(ENDED, "S")[chunk.rows[:, ROW.ENDED]], "always"),
     Column("timed", bool),
-    Column("probes", int, _number(at.GAME_PROBES), "same kernels"),
-    Column("hits", int, _number(at.GAME_HITS), "same kernels"),
+    Column("probes", int, _number(ROW.PROBES), "same kernels"),
+    Column("hits", int, _number(ROW.HITS), "same kernels"),
 )
 
 
@@ -94,7 +94,7 @@ def frame_of(chunk: Chunk, stated: dict[str, Any], rules: Rules) -> pd.DataFrame
 def empty_frame() -> pd.DataFrame:
     """The frame of no games."""
     stated = {column.name: column.kind() for column in COLUMNS if not column.read}
-    return frame_of(Chunk(0, np.zeros((0, at.ROW_SIZE), np.int64), np.zeros(0), 0.0), stated, Rules())
+    return frame_of(Chunk(0, np.zeros((0, ROW.SIZE), np.int64), np.zeros(0), 0.0), stated, Rules())
 
 
 def played(chunk: Chunk, rules: Rules) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from t48lab.experiments import agent_of
 from t48lab.files import read_toml
 from t48lab.records import Checked, Count, FolderName, Record, Seed, Table, check_keys, checked, nearest, parameter
 from t48lab.specs import digest
-from t48lab.studies.spaces import Free, evaluator_of, free_parameter, placed, point_of
+from t48lab.studies.spaces import Free, evaluator_of, free_parameter, point_of
 
 TEMPLATE = "start"
 """The first baseline of every study: its agent as the file states it."""
@@ -227,12 +227,7 @@ def _agent(value: Any, without: Sequence[str]) -> Agent:
         agent = agent_of(value)
         if not without:
             return agent
-        evaluator = evaluator_of(agent)
-        for term in without:
-            if term not in evaluator.terms:
-                raise T48Error(f"without: the evaluator has no term {term!r}, {nearest(term, evaluator.terms)}")
-        terms = {name: term for name, term in evaluator.terms.items() if name not in without}
-        return placed(agent, {"evaluator": evaluator.changed(terms=terms)})
+        return agent.changed(evaluator=evaluator_of(agent).without(without))
     except T48Error as error:
         raise T48Error(f"agent: {error}") from None
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from t48lab.agents import Agent
 from t48lab.analysis import OBJECTIVES
 from t48lab.games import Chunk, Task, prepare, run_games
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import ROW
 from t48lab.rules import Rules
 from t48lab.studies.study import Plan
 
@@ -38,7 +38,7 @@ class Played:
 
     def figures(self, plan: Plan) -> dict[str, Any]:
         """What is stored with a trial: spread, interval and cost, as plain data."""
-        values, moves = values_of(self.rows, plan.objectives[0]), int(self.rows[:, at.MOVE_COUNT].sum())
+        values, moves = values_of(self.rows, plan.objectives[0]), int(self.rows[:, ROW.MOVES].sum())
         mean, low, high = float(values.mean()), *OBJECTIVES[plan.objectives[0]].quick_interval(values)
         spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
         return {
@@ -48,17 +48,17 @@ class Played:
             "sd": spread,
             "low": low,
             "high": high,
-            "mean_score": float(self.rows[:, at.SCORE].mean()),
+            "mean_score": float(self.rows[:, ROW.SCORE].mean()),
             "moves": moves,
             "ms_per_move": 1000 * float(self.seconds.sum()) / max(moves, 1),
-            "nodes_per_move": float(self.rows[:, at.GAME_NODES].sum()) / max(moves, 1),
+            "nodes_per_move": float(self.rows[:, ROW.NODES].sum()) / max(moves, 1),
             "seconds": self.wall,
         }
 
 
 def values_of(rows: NDArray[np.int64], objective: str) -> Values:
     """The objective's value of each game."""
-    return OBJECTIVES[objective].of(rows[:, at.SCORE], 1 << rows[:, at.MAX_RANK])
+    return OBJECTIVES[objective].of(rows[:, ROW.SCORE], 1 << rows[:, ROW.MAX_RANK])
 
 
 class Stopped(Exception):
