@@ -119,8 +119,11 @@ def slide_rows(b, table, moves):
 @njit([U64(U64, I64, U16S), U64(U64, I64, P_U16)], **KERNEL)
 def slide(b, direction, moves):
     """The afterstate of a move in a direction; the same board when the move is illegal."""
-    table = table_of(direction)
-    return slide_rows(b, table, moves) if direction & 1 else transpose(slide_rows(transpose(b), table, moves))
+    if direction == 1:
+        return slide_rows(b, RIGHT, moves)
+    if direction == 3:
+        return slide_rows(b, LEFT, moves)
+    return transpose(slide_rows(transpose(b), U(TABLE * direction), moves))
 
 
 @njit([I64(U64, U16S), I64(U64, P_U16)], **KERNEL)

@@ -13,11 +13,12 @@ from t48lab.kernels.clock import cpu
 from t48lab.kernels.layout import BLOCK, CLASS, CORNER, EXTRA, OUT, REALS, RULES, SETTINGS, TABLE
 from t48lab.kernels.pointers import pointer
 from t48lab.kernels.rng import mix64
-from t48lab.kernels.signature import AGENT, F64, F64S, I64, I64S, KERNEL, SEARCH, U64, U64S
+from t48lab.kernels.signature import F64, F64S, I32S, I64, I64S, KERNEL, SEARCH, U16S, U64, U64S
 from t48lab.kernels.star import bounded
 from t48lab.kernels.tilesums import most_of, tile_sum
 
 BOOL = types.boolean
+SEARCHED = (I64S, F64S, U16S, I32S, I64S, U64S, I64S, F64S, F64S)  # one by one: a tuple counts more references
 COST_UNIT = 2.0  # budget units per halving of a path's probability
 
 
@@ -38,10 +39,9 @@ def fast_leaves(settings, rules, extra):
     return 2 if plain and rules[RULES.ROWS] == U(4) and rules[RULES.COLS] == U(4) else 0
 
 
-@njit(types.void(AGENT, U64S, I64S, F64S), **KERNEL)
-def prepare(agent, w, i, f):
+@njit(types.void(I64S, F64S, U64S, I64S, U64S, I64S, F64S), **KERNEL)
+def prepare(settings, reals, rules, extra, w, i, f):
     """Writes the constants of one search into the head of its memory and clears the counters."""
-    settings, reals, rules, extra = agent.settings, agent.reals, agent.rules, agent.extra
     for k in range(HEAD.SCRATCH):
         w[k] = ZERO
     w[HEAD.MASK], w[HEAD.SALT] = rules[RULES.MASK], mix64(U(settings[SETTINGS.GENERATION]))
@@ -63,14 +63,13 @@ def prepare(agent, w, i, f):
         i[HEAD.WORST_COST] = max(i[HEAD.COSTS + 16], i[HEAD.COSTS + 48])
 
 
-@njit(F64(U64, I64, F64, AGENT), **KERNEL)
-def ceiling(b, depth, floor, agent):
+@njit(F64(U64, I64, F64, I64S, F64S, I32S, I64S), **KERNEL)
+def ceiling(b, depth, floor, settings, reals, lines, extra):
     """The most that any position met by a search of `b` can be worth, in fixed-point units.
 
     Leaves lie `depth` spawns ahead, one less when afterstates are valued; under a cut-off, and for lost positions
     that are evaluated, any number of spawns up to that one.
     """
-    settings, reals, lines, extra = agent.settings, agent.reals, agent.lines, agent.extra
     spawns = depth - 1 + settings[SETTINGS.LEAF_STATE]
     early = reals[REALS.CUTOFF] > 0.0 or extra[EXTRA.LOST_KIND]
     most, now, start = floor, tile_sum(b), settings[SETTINGS.BOUNDS]
@@ -92,18 +91,17 @@ def sort_moves(out, settings, order):
                 order[j - 1], order[j] = order[j], order[j - 1]
 
 
-@njit(BOOL(U64, I64, I64, AGENT, U64S, I64S, F64S, F64S), **KERNEL)
-def root(b, depth, budget, agent, w, i, f, out):
+@njit(BOOL(U64, I64, I64, *SEARCHED), **KERNEL)
+def root(b, depth, budget, settings, reals, moves, lines, extra, w, i, f, out):
     """Fills the four values of `out` with a search to `depth`; False when a limit stopped it half-way.
 
     With BEST_ONLY the values of moves that are not the best are upper bounds, below it by more than a tie. Moves are
     tried in the order of the values in `out`.
     """
-    settings, moves, lines, extra = agent.settings, agent.moves, agent.lines, agent.extra
     values, order = np.full(4, np.nan), np.empty(4, np.int64)
     star = depth > 2 and settings[SETTINGS.BEST_ONLY] != 0 and settings[SETTINGS.BOUNDS] != 0
     if star:
-        f[HEAD.MOST] = ceiling(b, depth, f[HEAD.FLOOR], agent)
+        f[HEAD.MOST] = ceiling(b, depth, f[HEAD.FLOOR], settings, reals, lines, extra)
         f[HEAD.SLACK] = 1e-9 * (2.0**30 + abs(np.float64(extra[EXTRA.LOST])))
     sort_moves(out, settings, order)
     scale, alpha = 2.0 ** -extra[EXTRA.SHIFT], ILLEGAL
@@ -139,21 +137,21 @@ def planned_depth(b, settings):
     return max(settings[SETTINGS.MIN_DEPTH], min(settings[SETTINGS.DEPTH], distinct - settings[SETTINGS.ADAPT]))
 
 
-@njit(types.void(U64, I64, I64, AGENT, U64S, I64S, F64S, F64S), **KERNEL)
-def deepen(b, depth, budget, agent, w, i, f, out):
+@njit(types.void(U64, I64, I64, *SEARCHED), **KERNEL)
+def deepen(b, depth, budget, settings, reals, moves, lines, extra, w, i, f, out):
     """Searches depth 1, 2, ... up to `depth` while the limits last; `out` keeps the last finished one.
 
     A depth that would need more than twice the nodes left, at the growth seen so far, is not begun.
     """
-    root(b, 1, budget, agent, w, i, f, out)
-    i[HEAD.NODE_LIMIT] = agent.settings[SETTINGS.NODE_LIMIT]
+    root(b, 1, budget, settings, reals, moves, lines, extra, w, i, f, out)
+    i[HEAD.NODE_LIMIT] = settings[SETTINGS.NODE_LIMIT]
     before, last = np.int64(0), np.int64(0)
     for d in range(2, depth + 1):
         growth = last / max(before, np.int64(1))
         if i[HEAD.NODE_LIMIT] and last * growth > 2 * (i[HEAD.NODE_LIMIT] - i[HEAD.NODES] - i[HEAD.LEAVES]):
             break
         start = i[HEAD.NODES] + i[HEAD.LEAVES]
-        if not root(b, d, budget, agent, w, i, f, out):
+        if not root(b, d, budget, settings, reals, moves, lines, extra, w, i, f, out):
             break
         before, last = last, i[HEAD.NODES] + i[HEAD.LEAVES] - start
 
@@ -161,9 +159,9 @@ def deepen(b, depth, budget, agent, w, i, f, out):
 @njit(SEARCH, **KERNEL)
 def search(b, agent, stream, out):
     """The best direction, or -1 when none is legal; NODES in `out` are chance nodes and leaves valued."""
-    settings, reals, w = agent.settings, agent.reals, agent.memory
+    settings, reals, moves, rules, lines, extra, w, _ = agent
     i, f = w.view(np.int64), w.view(np.float64)
-    prepare(agent, w, i, f)
+    prepare(settings, reals, rules, extra, w, i, f)
     out[:] = 0.0
     out[OUT.VISITS : OUT.VISITS + 4] = np.nan
     cutoff, seconds = reals[REALS.CUTOFF], reals[REALS.SECONDS]
@@ -171,11 +169,11 @@ def search(b, agent, stream, out):
     depth = planned_depth(b, settings)
     if seconds > 0.0 or settings[SETTINGS.NODE_LIMIT]:
         f[HEAD.DEADLINE] = cpu() + seconds if seconds > 0.0 else 0.0
-        deepen(b, depth, budget, agent, w, i, f, out)
+        deepen(b, depth, budget, settings, reals, moves, lines, extra, w, i, f, out)
     else:
         if depth > 2 and settings[SETTINGS.BEST_ONLY] and settings[SETTINGS.BOUNDS]:
-            root(b, 2, budget, agent, w, i, f, out)
-        root(b, depth, budget, agent, w, i, f, out)
+            root(b, 2, budget, settings, reals, moves, lines, extra, w, i, f, out)
+        root(b, depth, budget, settings, reals, moves, lines, extra, w, i, f, out)
     out[OUT.NODES] = i[HEAD.NODES] + i[HEAD.LEAVES]
     out[OUT.PROBES], out[OUT.HITS], out[OUT.LEAVES] = i[HEAD.PROBES], i[HEAD.HITS], i[HEAD.LEAVES]
     return preferred(out, settings)
