@@ -90,7 +90,7 @@ def test_a_damaged_record_is_refused(record):
 def test_the_still_picture_shows_the_position(record):
     widget = Replay(record, agent=QUICK, place=12)
     bundle, _ = widget._repr_mimebundle_()
-    assert set(bundle) == {WIDGET, "image/svg+xml", "text/plain"}
+    assert set(bundle) == {WIDGET, "image/svg+xml", "image/png", "text/plain"}
     svg = bundle["image/svg+xml"]
     assert all(f">{tile}</text>" in svg for tile in widget.board.to_array().flat if tile)
     assert widget.board.hex in svg
