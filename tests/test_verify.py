@@ -174,9 +174,9 @@ def test_parts_of_an_older_schema_are_read(folder, monkeypatch):
 WITH_ONE_MORE_COLUMN = """
 import sys
 from t48lab.games import rows
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import ROW
 
-read = lambda chunk, rules: chunk.rows[:, at.GAME_PROBES] + 5
+read = lambda chunk, rules: chunk.rows[:, ROW.PROBES] + 5
 rows.COLUMNS += (rows.Column("luck", int, read, "always", since=2),)
 
 from t48lab.experiments import Store, load_experiment, run_experiment, verify

@@ -83,7 +83,7 @@ class _Viewer(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        return {_WIDGET: view, "image/svg+xml": self.picture().svg, "text/plain": repr(self)}, {}
+        return {_WIDGET: view, **self.picture()._repr_mimebundle_(), "text/plain": repr(self)}, {}
 
 
 def advice_of(found: SearchResult, agent: Agent) -> dict[str, Any]:
