@@ -102,7 +102,7 @@ def speeds() -> dict[str, dict[str, float]]:
 
 
 def calls() -> dict[str, dict[str, float]]:
-    """Milliseconds of one `Agent.search` (of processor time) and of its compiled call (by the clock), by agent; medians."""
+    """Median milliseconds of one `Agent.search`, processor time, and of its compiled call, by the clock; by agent."""
     from time import thread_time
 
     from t48lab.agents import make_agent
