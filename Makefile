@@ -68,7 +68,8 @@ format: $(READY) ## rewrite files in the project's style
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-lab: $(READY) ## JupyterLab on the notebooks
+lab: $(READY) ## JupyterLab on the notebooks, which it trusts
+	$(BIN)/jupyter trust notebooks/*.ipynb
 	$(BIN)/jupyter lab --notebook-dir notebooks
 
 notebooks: $(READY) ## run every notebook from a clean kernel

@@ -17,11 +17,28 @@ from t48lab.records import Record, nearest
 _OPEN, _CLOSE = "{[", "}]"
 
 
+class NestedRecord(Record):
+    """A record that is a parameter of another one, such as an evaluator of one's own."""
+
+    def resolved(self) -> dict[str, Any]:
+        """Everything that it stands for as plain data: its part of a key."""
+        return self.model_dump(mode="json")
+
+    def stated(self) -> Any:
+        """What a spec says of it, plain data without defaults."""
+        return self.model_dump(mode="json", exclude_defaults=True)
+
+    @property
+    def label(self) -> str:
+        """A short name for tables: eight digits of the hash of what a spec says."""
+        return f"own-{digest(self.stated())[:8]}"
+
+
 class Resolved(NamedTuple):
     """Marks the type of a parameter whose value stands for more than it says, as a preset's name does."""
 
-    plain: Callable[[Any], Any]
-    """All of the value as plain data."""
+    meant: Callable[[Any], NestedRecord]
+    """The record that a value stands for."""
 
 
 class SpecRecord(Record):
@@ -33,19 +50,19 @@ class SpecRecord(Record):
     @property
     def spec(self) -> str:
         """The record as one line of text, from which an equal record can be made."""
-        return join_spec(self.name, self._stated())
+        stated = self._stated().items()
+        return join_spec(self.name, {k: v.stated() if isinstance(v, NestedRecord) else v for k, v in stated})
 
     @property
     def label(self) -> str:
-        """The spec, an evaluator of one's own shortened to eight digits of its hash: a name for tables."""
+        """The spec, an evaluator of one's own shortened to its label: a name for tables."""
         stated = self._stated().items()
-        return join_spec(self.name, {k: f"own-{digest(v)[:8]}" if isinstance(v, dict) else v for k, v in stated})
+        return join_spec(self.name, {k: v.label if isinstance(v, NestedRecord) else v for k, v in stated})
 
     def _stated(self) -> dict[str, Any]:
         fields = type(self).model_fields
         stated = [n for n in fields if n in self.main] + [n for n in fields if n not in self.main]
-        values = {n: getattr(self, n) for n in stated if n in self.main or getattr(self, n) != fields[n].default}
-        return {n: _short(v) for n, v in values.items()}
+        return {n: getattr(self, n) for n in stated if n in self.main or getattr(self, n) != fields[n].default}
 
     def resolved(self) -> dict[str, Any]:
         """Every parameter as plain data, evaluators with all their weights."""
@@ -54,12 +71,7 @@ class SpecRecord(Record):
     def _resolved(self, name: str) -> Any:
         marks = (m for m in type(self).model_fields[name].metadata if isinstance(m, Resolved))
         value = getattr(self, name)
-        return next((mark.plain(value) for mark in marks), value)
-
-
-def _short(value: Any) -> Any:
-    """A parameter for a spec: a record, such as an evaluator of one's own, as data without its defaults."""
-    return value.model_dump(mode="json", exclude_defaults=True) if isinstance(value, Record) else value
+        return next((mark.meant(value).resolved() for mark in marks), value)
 
 
 Kind = TypeVar("Kind", bound=SpecRecord)

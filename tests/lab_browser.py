@@ -16,6 +16,7 @@ ARTEFACTS = Path(__file__).parent / "artefacts"
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 TOKEN = "loopback"
 SETTINGS = {
+    "notebook-extension/tracker": {"windowingMode": "none"},
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
 }
 FLAGS = (
@@ -23,20 +24,44 @@ FLAGS = (
     "--disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1300,1500"
 ).split()
 
-CELLS = """
-const cells = jupyterapp.shell.currentWidget.content.model.sharedModel.toJSON().cells;
-return cells.filter(cell => cell.cell_type === 'code').map(cell => ({
+NOTEBOOK = """
+const app = window.jupyterapp, panel = app && [...app.shell.widgets('main')].find(widget => widget.sessionContext);
+"""
+CODE = NOTEBOOK + "const cells = panel.content.widgets.filter(cell => cell.model.type === 'code');"
+RAN = (
+    CODE
+    + """
+return cells.map(({model}) => model.sharedModel.toJSON()).map(cell => ({
   count: cell.execution_count, errors: cell.outputs.filter(o => o.output_type === 'error').map(o => o.evalue)}));
 """
-RUN_ALL = """
+)
+RUN_ALL = (
+    NOTEBOOK
+    + """
 const done = arguments[0];
-jupyterapp.commands.execute('notebook:run-all-cells').then(done, error => done(String(error)));
+app.shell.activateById(panel.id);
+app.commands.execute('notebook:run-all-cells').then(done, error => done(String(error)));
 """
-READY = """
-const app = window.jupyterapp, panel = app && app.shell.currentWidget;
-const kernel = panel && panel.sessionContext && panel.sessionContext.session && panel.sessionContext.session.kernel;
+)
+READY = (
+    NOTEBOOK
+    + """
+const kernel = panel && panel.sessionContext.session && panel.sessionContext.session.kernel;
 return Boolean(kernel && kernel.status === 'idle' && panel.content.widgets.length);
 """
+)
+LOADED = NOTEBOOK + "return Boolean(panel && panel.context.isReady && panel.content.widgets.length);"
+DISPLAYED = (
+    CODE
+    + """
+const all = (node, what) => [...node.querySelectorAll(what)];
+return cells.map(cell => ({
+  trusted: cell.model.trusted,
+  outputs: all(cell.node, '.jp-OutputArea-output').map(node => ({
+    text: node.innerText.trim(), rows: all(node, 'tr').length, height: node.offsetHeight,
+    pictures: all(node, 'img').map(img => img.naturalWidth)}))}));
+"""
+)
 
 
 def free_port():
@@ -62,7 +87,7 @@ def jupyterlab(folder):
     }  # fmt: skip
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
     command += [f"--{name}={value}" for name, value in options.items()]
-    home = {"JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_RUNTIME_DIR": str(folder / "runtime")}
+    home = {f"JUPYTER_{name.upper()}_DIR": str(folder / name) for name in ("config", "runtime", "data")}
     with (folder / "server.log").open("w") as log:
         server = subprocess.Popen(command, cwd=folder, env=os.environ | home, stdout=log, stderr=log)
     address = f"http://127.0.0.1:{port}"
@@ -95,7 +120,7 @@ def wait_for(condition, seconds, what):
 
 @contextmanager
 def chromium(folder):
-    """A headless Chromium with a profile of its own."""
+    """A headless Chromium with a profile of its own, whose page has the focus as if it were in front."""
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
@@ -105,32 +130,34 @@ def chromium(folder):
     os.environ["SE_OFFLINE"] = "true"
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path=DRIVER))
     driver.set_script_timeout(240)
+    driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
     try:
         yield driver
     finally:
         driver.quit()
 
 
-def open_notebook(driver, address, path):
-    """Nothing; the notebook is open, its kernel idle."""
+def open_notebook(driver, address, path, ready=READY):
+    """Nothing; the notebook is open, and its kernel idle or whatever else is asked for."""
     driver.get(f"{address}/lab/tree/{path}?token={TOKEN}&reset")
-    wait_for(lambda: driver.execute_script(READY), 90, f"an idle kernel for {path}")
+    wait_for(lambda: driver.execute_script(ready), 90, f"{path} on the page")
 
 
 def run_all(driver):
     """Every code cell's execution count and errors, after all have been run."""
     assert driver.execute_async_script(RUN_ALL) is True
-    return driver.execute_script(CELLS)
+    return driver.execute_script(RAN)
+
+
+def displayed(driver):
+    """For each code cell: whether it is trusted, and each output's text, rows of tables, height, widths of pictures."""
+    return driver.execute_script(DISPLAYED)
 
 
 def viewer(driver, place=0):
     """The widget of that place on the page, scrolled into view with the mouse on it and the keyboard's focus."""
     from selenium.webdriver.common.by import By
 
-    count = driver.execute_script("return jupyterapp.shell.currentWidget.content.widgets.length")
-    for cell in range(count):
-        driver.execute_script(f"jupyterapp.shell.currentWidget.content.scrollToItem({cell}, 'center')")
-        time.sleep(0.15)
     found = wait_for(lambda: driver.find_elements(By.CSS_SELECTOR, ".t48")[place:], 20, "the viewer")[0]
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].focus();", found)
     time.sleep(0.3)

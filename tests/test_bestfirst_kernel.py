@@ -9,8 +9,9 @@ from numba import config
 from reference_minimax import Game
 
 from t48lab import BestFirst, Board, Rules, get_evaluator, play
+from t48lab.agents import NO_BOOK
 from t48lab.kernels import bestfirst
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import EXTRA, MODE, OUT, REALS, RULES, SETTINGS, AgentArrays
 from t48lab.kernels.lines import evaluate
 
 U = np.uint64
@@ -38,22 +39,23 @@ class Kernel:
     def __init__(self, rows, cols, evaluator, **settings):
         self.moves, self.rules = Rules(rows=rows, cols=cols).arrays()
         self.lines, self.extra = get_evaluator(evaluator).compile(Rules(rows=rows, cols=cols))
-        self.scale = 2.0 ** -int(self.extra[at.SHIFT])
-        self.settings, self.reals = np.zeros(at.SETTINGS_SIZE, np.int64), np.zeros(at.REALS_SIZE)
-        self.settings[:4], self.settings[at.GENERATION] = range(4), 0x5EED1
+        self.scale = 2.0 ** -int(self.extra[EXTRA.SHIFT])
+        self.settings, self.reals = np.zeros(SETTINGS.SIZE, np.int64), np.zeros(REALS.SIZE)
+        self.settings[:4], self.settings[SETTINGS.GENERATION] = range(4), 0x5EED1
         for name, value in settings.items():
-            self.settings[getattr(at, name)] = value
-        self.memory, self.out = np.zeros(1 << 16, np.uint64), np.zeros(at.OUT_SIZE)
+            self.settings[getattr(SETTINGS, name)] = value
+        self.memory, self.out = np.zeros(1 << 16, np.uint64), np.zeros(OUT.SIZE)
 
     def search(self, board):
         """{direction: value} of the legal moves."""
-        arrays = self.moves, self.rules, self.lines, self.extra, self.memory, np.array([STATE], U), self.out
-        self.best = int(bestfirst.search(U(packed(board)), self.settings, self.reals, *arrays))
+        arrays = self.moves, self.rules, self.lines, self.extra, self.memory, NO_BOOK
+        agent = AgentArrays(self.settings, self.reals, *arrays)
+        self.best = int(bestfirst.search(U(packed(board)), agent, np.array([STATE], U), self.out))
         return {d: float(self.out[d]) for d in range(4) if not np.isnan(self.out[d])}
 
     def game(self):
-        lost = "evaluation" if self.extra[at.LOST_KIND] else int(self.extra[at.LOST])
-        return Game(lambda b: int(evaluate(U(packed(b)), self.lines, self.extra, self.rules[at.MASK])), lost=lost)
+        lost = "evaluation" if self.extra[EXTRA.LOST_KIND] else int(self.extra[EXTRA.LOST])
+        return Game(lambda b: int(evaluate(U(packed(b)), self.lines, self.extra, self.rules[RULES.MASK])), lost=lost)
 
 
 def scaled(values, scale):
@@ -63,10 +65,10 @@ def scaled(values, scale):
 @pytest.mark.parametrize("evaluator", ["e", "classic"])
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_published_values_equal_brute_force(size, evaluator):
-    kernel = Kernel(*size, evaluator, MODE=at.BY_EXPECTATION, CAPACITY=1 << 10)
+    kernel = Kernel(*size, evaluator, MODE=MODE.BY_EXPECTATION, CAPACITY=1 << 10)
     small = size[0] * size[1] < 8
     for depth, empty in ((1, (0, 9)), (2, (0, 4)), (3, (0, 2 if small else 1))):
-        kernel.settings[at.HORIZON] = depth
+        kernel.settings[SETTINGS.HORIZON] = depth
         for board in positions((10 if JIT else 2) if depth < 3 else (2 if JIT else 1), depth, *size, empty):
             expected = slow.published(board, depth, kernel.game())
             assert kernel.search(board) == scaled(expected, kernel.scale), board
@@ -75,18 +77,18 @@ def test_published_values_equal_brute_force(size, evaluator):
 @pytest.mark.parametrize("weight", [0.0, 1.0, 300.0])
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_open_list_equals_its_twin(size, weight):
-    kernel = Kernel(*size, "tuned", MODE=at.OPEN_LIST, CAPACITY=60, WORLDS=3)
-    kernel.reals[at.REWARD_WEIGHT] = weight
+    kernel = Kernel(*size, "tuned", MODE=MODE.OPEN_LIST, CAPACITY=60, WORLDS=3)
+    kernel.reals[REALS.REWARD_WEIGHT] = weight
     for board in positions(15 if JIT else 2, 3, *size, (0, 9)):
         values, valued = slow.open_list(board, 3, 60, STATE, weight, kernel.game(), packed, kernel.scale)
         assert kernel.search(board) == scaled(values, 1.0), board
-        assert {d: int(kernel.out[at.VISITS + d]) for d in valued} == valued
-        assert kernel.out[at.NODES] == sum(valued.values())
+        assert {d: int(kernel.out[OUT.VISITS + d]) for d in valued} == valued
+        assert kernel.out[OUT.NODES] == sum(valued.values())
 
 
 def test_whole_small_worlds_are_searched_to_their_ends():
-    kernel = Kernel(2, 2, "tuned", MODE=at.OPEN_LIST, CAPACITY=4000, WORLDS=4)
-    kernel.reals[at.REWARD_WEIGHT] = 1.0
+    kernel = Kernel(2, 2, "tuned", MODE=MODE.OPEN_LIST, CAPACITY=4000, WORLDS=4)
+    kernel.reals[REALS.REWARD_WEIGHT] = 1.0
     board = ((1, 0), (0, 1))
     values, valued = slow.open_list(board, 4, 4000, STATE, 1.0, kernel.game(), packed, kernel.scale)
     assert sum(valued.values()) < 4 * 4000
@@ -94,7 +96,7 @@ def test_whole_small_worlds_are_searched_to_their_ends():
 
 
 def test_without_a_legal_move_nothing_is_found():
-    for mode in (at.BY_EXPECTATION, at.OPEN_LIST):
+    for mode in (MODE.BY_EXPECTATION, MODE.OPEN_LIST):
         kernel = Kernel(2, 2, "tuned", MODE=mode, CAPACITY=64, WORLDS=2, HORIZON=2)
         assert kernel.search(((1, 2), (2, 1))) == {}
         assert kernel.best == -1

@@ -1,5 +1,6 @@
 """JupyterLab in headless Chromium: the notebooks run to their ends there, and the boards can be played with."""
 
+import re
 import shutil
 
 import nbformat
@@ -7,8 +8,11 @@ import pytest
 from lab_browser import (
     CHROMIUM,
     DRIVER,
+    LOADED,
+    NOTEBOOK,
     ROOT,
     chromium,
+    displayed,
     jupyterlab,
     open_notebook,
     picture,
@@ -42,6 +46,7 @@ def folder(tmp_path_factory):
     shutil.copytree(ROOT / "notebooks", top / "notebooks")
     for path in (top / "notebooks").glob("*.ipynb"):
         path.write_text(path.read_text().replace("QUICK = False", "QUICK = True"))
+    shutil.copytree(ROOT / "notebooks", top / "clone")
     (top / "results").symlink_to(ROOT / "results")
     book = nbformat.v4.new_notebook()
     book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -59,6 +64,12 @@ def address(folder):
 @pytest.fixture
 def driver(tmp_path):
     with chromium(tmp_path) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    with chromium(tmp_path_factory.mktemp("reader")) as found:
         yield found
 
 
@@ -106,7 +117,7 @@ def test_a_game_is_stepped_through_by_keyboard(driver, address):
     jump.send_keys("33", Keys.ENTER)
     wait_for(lambda: widget.get_attribute("data-place") == "33", 10, "the jump")
     assert settled(widget) == positions[33].board.hex
-    assert driver.execute_script("return jupyterapp.shell.currentWidget.content.activeCellIndex") < 2
+    assert driver.execute_script(f"{NOTEBOOK} return panel.content.activeCellIndex") < 2
 
 
 def test_a_person_plays_with_advice_and_undo(driver, address):
@@ -148,3 +159,27 @@ def test_notebooks_run_in_the_browser(driver, address, folder, name):
     wait_for(lambda: shown(widget)[0] != before, 10, "another board")
     assert settled(widget) != before
     picture(driver, f"{name}_after")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb")))
+def test_a_fresh_clone_shows_every_stored_output(reader, address, name):
+    open_notebook(reader, address, f"clone/{name}.ipynb", LOADED)
+    book = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    stored = [cell.outputs for cell in book.cells if cell.cell_type == "code"]
+    wait_for(lambda: loaded(displayed(reader), stored), 20, "every output")
+    cells = displayed(reader)
+    assert not any(cell["trusted"] for cell in cells if cell["outputs"])
+    for cell, outputs in zip(cells, stored, strict=True):
+        for seen, output in zip(cell["outputs"], outputs, strict=True):
+            data = output.get("data", {})
+            assert seen["height"] > 10
+            assert len(seen["pictures"]) == ("image/png" in data)
+            if "text/html" in data:
+                assert seen["rows"] == data["text/html"].count("<tr")
+            assert seen["pictures"] or not re.fullmatch("(<.*>)?", seen["text"])
+
+
+def loaded(cells, stored):
+    """Whether all outputs are on the page, and their pictures there."""
+    there = [len(cell["outputs"]) for cell in cells] == [len(outputs) for outputs in stored]
+    return there and all(width for cell in cells for seen in cell["outputs"] for width in seen["pictures"])

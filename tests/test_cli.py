@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from t48lab.analysis.stats import SUMMARY_COLUMNS
+from t48lab.analysis import summary_columns
 from t48lab.commands import notebooks
 from t48lab.commands.cli import status
 
@@ -163,7 +163,7 @@ def test_run_prints_a_table_and_leaves_everything(run, tiny):
     assert "np.float64(" not in out
     folder = Path("results/tiny")
     summary = pd.read_csv(folder / "summary.csv")
-    assert list(summary.columns) == SUMMARY_COLUMNS
+    assert list(summary.columns) == summary_columns()
     assert list(summary["agent"]) == ["random", "greedy"]
     assert list(summary["games"]) == [4, 4]
     assert {path.name for path in (folder / "figures").iterdir()} >= {"scores.png", "rates.svg", "speed.png"}

@@ -15,7 +15,7 @@ from t48lab import PRESETS, Board, Evaluator, Rules, T48Error, Term, get_evaluat
 from t48lab.evaluators import TERMS
 from t48lab.evaluators.presets import MINUS_INFINITY
 from t48lab.evaluators.presets import PRESETS as PRESET_DATA
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import BLOCK, CLASS, EXTRA, RULES, TABLE
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 COUNT = 10_000 if COMPILED else 300
@@ -84,7 +84,7 @@ def compiled_values(evaluator, boards, rows=4, cols=4):
 
     rules = Rules(rows=rows, cols=cols)
     lines, extra = evaluator.compile(rules)
-    mask, step = rules.arrays()[1][at.MASK], 2.0 ** -int(extra[at.SHIFT])
+    mask, step = rules.arrays()[1][RULES.MASK], 2.0 ** -int(extra[EXTRA.SHIFT])
     return np.array([evaluate(packed(ranks), lines, extra, mask) for ranks in boards]) * step, step
 
 
@@ -161,8 +161,8 @@ def test_a_zero_weight_contributes_exactly_nothing(name):
     alone = Evaluator(terms={name: 0.0})
     lines, extra = alone.compile()
     assert not lines.any()
-    assert not extra[at.BLOCKS + at.PEAK_OUT :].any()
-    assert extra[at.CLASS] == at.PURE_LINES
+    assert not extra[EXTRA.BLOCKS + BLOCK.PEAK_OUT :].any()
+    assert extra[EXTRA.CLASS] == CLASS.LINES
     assert alone.explain("123" + "0" * 13) == {name: 0.0}
     weights = {"empty": 3.7, "smoothness": 0.3}
     with_zero = Evaluator(terms={name: 0.0} | weights).compile()
@@ -172,8 +172,6 @@ def test_a_zero_weight_contributes_exactly_nothing(name):
 @pytest.mark.parametrize("name", TERMS)
 def test_terms_say_rightly_whether_they_are_symmetric(name):
     evaluator = Evaluator(terms={name: 1.0})
-    assert evaluator.compile().extra[at.SYMMETRIC] == TERMS[name].symmetric
-    assert evaluator.compile(Rules(rows=3, cols=3)).extra[at.SYMMETRIC] == 0
     agree = []
     for ranks in random_ranks(40, seed=5):
         turned = [f(np.rot90(ranks, k)) for k in range(4) for f in (np.asarray, np.fliplr)]
@@ -196,19 +194,19 @@ def test_corner_terms_when_the_largest_tile_stands_twice():
 
 
 def test_the_quickest_kind_of_tables_is_chosen():
-    kinds = {name: evaluator.compile().extra[at.CLASS] for name, evaluator in PRESETS.items()}
-    assert kinds["tuned"] == kinds["classic"] == kinds["a_no_corner"] == at.PURE_LINES
-    assert kinds["a"] == kinds["c"] == kinds["d_basic"] == at.LINES_AND_PEAK
-    assert kinds["d_normal"] == kinds["d_phase"] == kinds["d_final"] == kinds["e"] == at.GENERAL
-    assert len(PRESETS["classic"].compile().lines) == at.TABLE  # rows and columns share one table
+    kinds = {name: evaluator.compile().extra[EXTRA.CLASS] for name, evaluator in PRESETS.items()}
+    assert kinds["tuned"] == kinds["classic"] == kinds["a_no_corner"] == CLASS.LINES
+    assert kinds["a"] == kinds["c"] == kinds["d_basic"] == CLASS.LINES_AND_PEAK
+    assert kinds["d_normal"] == kinds["d_phase"] == kinds["d_final"] == kinds["e"] == CLASS.WHOLE_BOARD
+    assert len(PRESETS["classic"].compile().lines) == TABLE  # rows and columns share one table
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_eight_line_entries_fit_in_32_bits(name):
     lines, extra = PRESETS[name].compile()
-    if extra[at.CLASS] != at.GENERAL:
+    if extra[EXTRA.CLASS] != CLASS.WHOLE_BOARD:
         assert 8 * int(abs(lines.astype(np.int64)).max()) < 2**31
-    assert abs(extra[at.BLOCKS :]).max() <= 2**62
+    assert abs(extra[EXTRA.BLOCKS :]).max() <= 2**62
 
 
 def test_compiling_twice_gives_the_same_arrays():
@@ -220,12 +218,12 @@ def test_compiling_twice_gives_the_same_arrays():
 def test_lost_positions():
     from t48lab.kernels.lines import lost_value
 
-    stuck, mask = packed(np.array([[1, 2, 1, 2], [2, 1, 2, 1]] * 2)), Rules().arrays()[1][at.MASK]
+    stuck, mask = packed(np.array([[1, 2, 1, 2], [2, 1, 2, 1]] * 2)), Rules().arrays()[1][RULES.MASK]
     for lost in (-7.5, "evaluation"):
         evaluator = Evaluator(terms={"line_bonus": 2.0}, lost=lost)
         lines, extra = evaluator.compile()
         fixed = int(lost_value(stuck, lines, extra, mask))
-        assert fixed * 2.0 ** -int(extra[at.SHIFT]) == (16.0 if lost == "evaluation" else -7.5)
+        assert fixed * 2.0 ** -int(extra[EXTRA.SHIFT]) == (16.0 if lost == "evaluation" else -7.5)
 
 
 def test_tiles_past_32768_have_values():
@@ -316,7 +314,7 @@ def test_errors_in_a_file_name_the_file(tmp_path, text, message):
 def test_unknown_evaluators_name_the_nearest():
     with pytest.raises(T48Error, match="no evaluator 'tunde', did you mean 'tuned'"):
         get_evaluator("tunde")
-    with pytest.raises(T48Error, match=r"cannot read evaluator nowhere/x.toml: No such file"):
+    with pytest.raises(T48Error, match=r"cannot read nowhere/x.toml .no such file or directory., give the path"):
         get_evaluator("nowhere/x.toml")
     with pytest.raises(T48Error, match="no evaluator 3"):
         get_evaluator(3)

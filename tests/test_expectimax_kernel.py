@@ -11,10 +11,11 @@ import reference_expectimax as slow
 from numba import config, njit
 
 from t48lab import Rules, get_evaluator, play
+from t48lab.agents import NO_BOOK
 from t48lab.games import replay
 from t48lab.kernels import expectimax
-from t48lab.kernels import layout as at
 from t48lab.kernels.bitboard import slide
+from t48lab.kernels.layout import EXPECTIMAX_TABLE, EXTRA, OUT, REALS, RULES, SETTINGS, AgentArrays
 from t48lab.kernels.lines import evaluate, lost_value
 
 U = np.uint64
@@ -22,7 +23,7 @@ JIT = not config.DISABLE_JIT
 BOARDS = 60 if JIT else 2
 DIRECTIONS = ("up", "right", "down", "left")
 ORACLE = Path(__file__).parent / "data" / "oracle_classic.csv"
-MOVES, RULES = Rules().arrays()
+MOVES, NUMBERS = Rules().arrays()
 
 
 class Kernel:
@@ -30,29 +31,30 @@ class Kernel:
 
     def __init__(self, evaluator="classic", depth=2, bits=10, cutoff=0.0, seconds=0.0, **settings):
         self.lines, self.extra = get_evaluator(evaluator).compile(Rules())
-        self.settings = np.zeros(at.SETTINGS_SIZE, np.int64)
+        self.settings = np.zeros(SETTINGS.SIZE, np.int64)
         self.settings[:4] = range(4)
         fixed = {"DEPTH": depth, "CAPACITY": 1 << bits, "GENERATION": 0x5EED1, "USE_TABLE": 1, "FOURS": 99}
         for name, value in {**fixed, **settings}.items():
-            self.settings[getattr(at, name)] = value
-        self.reals = np.zeros(at.REALS_SIZE)
-        self.reals[at.CUTOFF], self.reals[at.SECONDS] = cutoff, seconds
-        self.memory = np.zeros(at.EXPECTIMAX_TABLE + (2 << bits), np.uint64)
-        self.out = np.zeros(at.OUT_SIZE)
+            self.settings[getattr(SETTINGS, name)] = value
+        self.reals = np.zeros(REALS.SIZE)
+        self.reals[REALS.CUTOFF], self.reals[REALS.SECONDS] = cutoff, seconds
+        self.memory = np.zeros(EXPECTIMAX_TABLE + (2 << bits), np.uint64)
+        self.out = np.zeros(OUT.SIZE)
 
     def search(self, board):
-        arrays = MOVES, RULES, self.lines, self.extra, self.memory, np.zeros(1, np.uint64), self.out
-        self.best = expectimax.search(U(board), self.settings, self.reals, *arrays)
+        arrays = MOVES, NUMBERS, self.lines, self.extra, self.memory, NO_BOOK
+        agent = AgentArrays(self.settings, self.reals, *arrays)
+        self.best = expectimax.search(U(board), agent, np.zeros(1, np.uint64), self.out)
         return self.out[:4].copy()
 
     def evaluate(self, rows):
-        fixed = evaluate(U(packed(rows)), self.lines, self.extra, RULES[at.MASK])
-        return fixed * 2.0 ** -int(self.extra[at.SHIFT])
+        fixed = evaluate(U(packed(rows)), self.lines, self.extra, NUMBERS[RULES.MASK])
+        return fixed * 2.0 ** -int(self.extra[EXTRA.SHIFT])
 
     @property
     def lost(self):
-        fixed = float(self.extra[at.LOST])
-        return "evaluation" if self.extra[at.LOST_KIND] else fixed * 2.0 ** -int(self.extra[at.SHIFT])
+        fixed = float(self.extra[EXTRA.LOST])
+        return "evaluation" if self.extra[EXTRA.LOST_KIND] else fixed * 2.0 ** -int(self.extra[EXTRA.SHIFT])
 
 
 def packed(rows):
@@ -98,7 +100,7 @@ def plain_value(b, depth, moves, lines, extra, mask):
                     best = max(best, plain_value(after, depth - 1, moves, lines, extra, mask))
             if best == -np.inf:
                 best = float(lost_value(spawned, lines, extra, mask))
-            floor = float(extra[at.LOST]) if extra[at.BLOCKS + at.FLOORED] else -np.inf
+            floor = float(extra[EXTRA.LOST]) if extra[EXTRA.FLOORED] else -np.inf
             total += share * max(best, floor)
     return total / count
 
@@ -106,9 +108,9 @@ def plain_value(b, depth, moves, lines, extra, mask):
 def plainly(board, depth, kernel):
     """The four values that plain expectimax gives a position, and its move: the first of the best ones."""
     afters = [slide(U(board), d, MOVES) for d in range(4)]
-    arrays = MOVES, kernel.lines, kernel.extra, RULES[at.MASK]
+    arrays = MOVES, kernel.lines, kernel.extra, NUMBERS[RULES.MASK]
     fixed = [plain_value(U(after), depth - 1, *arrays) if after != board else np.nan for after in afters]
-    values = np.array(fixed) * 2.0 ** -int(kernel.extra[at.SHIFT])
+    values = np.array(fixed) * 2.0 ** -int(kernel.extra[EXTRA.SHIFT])
     best = np.nanmax(values)
     return values, int(np.flatnonzero(values >= best - 1e-12 * abs(best))[0])
 
@@ -139,10 +141,10 @@ def test_oracle_with_a_table_warm_from_other_positions(bits):
 @pytest.mark.parametrize("leaf_state", [False, True])
 def test_equals_brute_force(evaluator, leaf_state):
     kernel = Kernel(evaluator, LEAF_STATE=int(leaf_state))
-    floor = kernel.lost if kernel.extra[at.BLOCKS + at.FLOORED] else None
+    floor = kernel.lost if kernel.extra[EXTRA.FLOORED] else None
     game = slow.Game(kernel.evaluate, kernel.lost, floor, leaf_state)
     for depth in (1, 2):
-        kernel.settings[at.DEPTH] = depth
+        kernel.settings[SETTINGS.DEPTH] = depth
         for rows in boards(BOARDS // depth, depth):
             np.testing.assert_allclose(kernel.search(packed(rows)), expected(rows, depth, game), rtol=1e-9, atol=1e-6)
 
@@ -201,9 +203,9 @@ def test_limits_keep_the_last_finished_depth():
     plain, limited = Kernel("tuned"), Kernel("tuned", depth=5, NODE_LIMIT=20_000)
     for rows in boards(20, 6):
         values = limited.search(packed(rows))
-        reached = int(limited.out[at.DEPTH_REACHED])
+        reached = int(limited.out[OUT.DEPTH_REACHED])
         assert 1 <= reached <= 5
-        plain.settings[at.DEPTH] = reached
+        plain.settings[SETTINGS.DEPTH] = reached
         np.testing.assert_array_equal(values, plain.search(packed(rows)))
 
 
@@ -217,16 +219,16 @@ def test_seconds_are_kept(evaluator, seconds):
         start = time.thread_time()
         kernel.search(packed(rows))
         taken.append(time.thread_time() - start)
-        assert kernel.out[at.DEPTH_REACHED] >= 2
+        assert kernel.out[OUT.DEPTH_REACHED] >= 2
     assert np.median(taken) < 1.1 * seconds
 
 
 def test_adaptive_depth_follows_the_number_of_distinct_tiles():
     kernel = Kernel("tuned", depth=4 if JIT else 2, ADAPT=3, MIN_DEPTH=1)
     kernel.search(0x1120000000000000)
-    assert kernel.out[at.DEPTH_REACHED] == 1
+    assert kernel.out[OUT.DEPTH_REACHED] == 1
     kernel.search(0x1234567000000000)
-    assert kernel.out[at.DEPTH_REACHED] == (4 if JIT else 2)
+    assert kernel.out[OUT.DEPTH_REACHED] == (4 if JIT else 2)
 
 
 def test_no_legal_move():

@@ -19,7 +19,7 @@ LOCKED = dict(re.findall(r"^([a-z0-9-]+)==([^ ;\n]+)", LOCK, flags=re.MULTILINE)
 
 def test_conda_environment_has_the_same_bounds():
     text = (ROOT / "environment.yml").read_text()
-    lines = dict(re.findall(r"^  - ([a-z0-9-]+) ([<>=][^ \n]*)$", text, flags=re.MULTILINE))
+    lines = dict(re.findall(r"^ +- ([a-z0-9-]+) ([<>=][^ \n]*)(?: +#.*)?$", text, flags=re.MULTILINE))
     same = {name: str(Requirement(name + bounds).specifier) for name, bounds in lines.items()}
     assert same == BOUNDS | {"python": PROJECT["requires-python"]}
 

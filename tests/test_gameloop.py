@@ -12,22 +12,23 @@ import reference
 from numba import config, njit
 
 from t48lab import Rules
+from t48lab.agents import NO_BOOK
 from t48lab.kernels import exact, gameloop, greedy, priority, random, rng
-from t48lab.kernels import layout as at
 from t48lab.kernels.bitboard import count_empty, empties
+from t48lab.kernels.layout import BLOCK, END, EXTRA, OUT, REALS, ROW, RULES, SETTINGS, STREAM, AgentArrays
 from t48lab.kernels.signature import SEARCH
 
 U = np.uint64
 JIT = not config.DISABLE_JIT
 GAMES = 50 if JIT else 3
-RULES = Rules()
+STANDARD = Rules()
 SIZES = [(3, 3), (2, 3), (2, 2), (3, 4)]
 
 
 @njit(SEARCH)
-def last_cell(board, settings, reals, moves, rules, lines, extra, memory, stream, out):
+def last_cell(board, agent, stream, out):
     """A spawner: always a 4, in the last empty cell."""
-    cells = empties(board, rules[0])
+    cells = empties(board, agent.rules[RULES.MASK])
     cell = 15
     while not cells & U(1):
         cells = cells >> U(4)
@@ -36,40 +37,40 @@ def last_cell(board, settings, reals, moves, rules, lines, extra, memory, stream
 
 
 @njit(SEARCH)
-def stubborn(board, settings, reals, moves, rules, lines, extra, memory, stream, out):
+def stubborn(board, agent, stream, out):
     """A search that always says up, which is often illegal."""
     out[:] = 0.0
     return 0
 
 
 @njit(SEARCH)
-def generations(board, settings, reals, moves, rules, lines, extra, memory, stream, out):
+def generations(board, agent, stream, out):
     """A search that adds up the generations it is given, and ends the game."""
-    memory[0] ^= U(settings[at.GENERATION])
+    agent.memory[0] ^= U(agent.settings[SETTINGS.GENERATION])
     out[:] = 0.0
     return -1
 
 
 def arrays(rules, order):
-    """settings, reals, moves, rules, lines, extra, memory of an agent without an evaluator."""
-    settings = np.zeros(at.SETTINGS_SIZE, np.int64)
+    """The arrays of an agent without an evaluator."""
+    settings = np.zeros(SETTINGS.SIZE, np.int64)
     settings[:4] = order
-    extra = np.zeros(at.BLOCKS + at.BLOCK, np.int64)
+    extra = np.zeros(EXTRA.BLOCKS + BLOCK.SIZE, np.int64)
     moves, numbers = rules.arrays()
-    return [settings, np.zeros(at.REALS_SIZE), moves, numbers, np.zeros(1, np.int32), extra, np.zeros(1, np.uint64)]
+    words, lines = np.zeros(1, np.uint64), np.zeros(1, np.int32)
+    return AgentArrays(settings, np.zeros(REALS.SIZE), moves, numbers, lines, extra, words, NO_BOOK)
 
 
-def play(search, games=GAMES, *, seed=1, first=0, inline=0, stop=0, log=0, cancel=0, rules=RULES, spawner=None,
+def play(search, games=GAMES, *, seed=1, first=0, inline=0, stop=0, log=0, cancel=0, rules=STANDARD, spawner=None,
          order=(0, 1, 2, 3), memory=None):  # fmt: skip
     """(rows of the finished games, seconds, log)."""
-    agent = arrays(rules, order)
-    agent[6] = agent[6] if memory is None else memory
-    opponent = [part for i, part in enumerate(arrays(rules, order)) if i not in (2, 3)]
-    rows, seconds = np.zeros((games, at.ROW_SIZE), np.int64), np.zeros(games)
+    agent, opponent = arrays(rules, order), arrays(rules, order)
+    agent = agent if memory is None else agent._replace(memory=memory)
+    rows, seconds = np.zeros((games, ROW.SIZE), np.int64), np.zeros(games)
     record, stopping = np.zeros(log, np.uint8), np.array([cancel], np.int64)
     done = gameloop.play_games(
-        search, spawner or search, int(spawner is not None), inline, *agent, *opponent,
-        U(seed), first, stop, U(at.SEARCH_STREAM), rows, seconds, record, stopping,
+        search, spawner or search, int(spawner is not None), inline, agent, opponent,
+        U(seed), first, stop, U(STREAM.SEARCH), rows, seconds, record, stopping,
     )  # fmt: skip
     return rows[:done], seconds[:done], record
 
@@ -85,7 +86,7 @@ def planes(board):
 
 
 def final(row, rows=4, cols=4):
-    return unpacked(int(row[at.FINAL_LOW]) & 2**64 - 1, int(row[at.FINAL_HIGH]) & 2**64 - 1, rows, cols)
+    return unpacked(int(row[ROW.FINAL_LOW]) & 2**64 - 1, int(row[ROW.FINAL_HIGH]) & 2**64 - 1, rows, cols)
 
 
 def replayed(log, moves, start=None):
@@ -108,11 +109,11 @@ def test_scores_add_up_at_every_step(kernel):
     for game in range(GAMES):
         rows, _, log = play(kernel.search, 1, seed=7, first=game, log=5_000)
         row, score, fours, board = rows[0], 0, 0, None
-        for board, reward, rank in replayed(log, row[at.MOVE_COUNT]):
+        for board, reward, rank in replayed(log, row[ROW.MOVES]):
             score, fours = score + reward, fours + (rank == 2)
             assert score == reference.board_points(board) - 4 * fours
-        assert (row[at.SCORE], final(row), row[at.ENDED]) == (score, board, at.OVER)
-        assert row[at.MAX_RANK] == max(max(line) for line in board)
+        assert (row[ROW.SCORE], final(row), row[ROW.ENDED]) == (score, board, END.OVER)
+        assert row[ROW.MAX_RANK] == max(max(line) for line in board)
         assert reference.legal(board) == []
 
 
@@ -122,15 +123,15 @@ def test_random_games_match_the_twin(inline, rows, cols):
     played, _, _ = play(random.search, GAMES, seed=0, inline=inline, rules=Rules(rows=rows, cols=cols))
     for game, row in enumerate(played):
         twin = reference.random_game(0, game, rows, cols)
-        assert (final(row, rows, cols), row[at.SCORE], row[at.MOVE_COUNT]) == twin
-        assert row[at.GAME_NODES] == row[at.MOVE_COUNT]
+        assert (final(row, rows, cols), row[ROW.SCORE], row[ROW.MOVES]) == twin
+        assert row[ROW.NODES] == row[ROW.MOVES]
 
 
 def test_priority_follows_its_order():
     order = (3, 0, 1, 2)
     rows, _, log = play(priority.search, 1, log=5_000, order=order)
     board = None
-    for step, (after, _, _) in enumerate(replayed(log, rows[0, at.MOVE_COUNT])):
+    for step, (after, _, _) in enumerate(replayed(log, rows[0, ROW.MOVES])):
         if step >= 2:
             legal = reference.legal(board)
             assert log[step] & 3 == next(d for d in order if d in legal)
@@ -141,7 +142,7 @@ def test_greedy_takes_the_greatest_reward_and_then_the_order():
     order = (2, 3, 1, 0)
     rows, _, log = play(greedy.search, 1, log=5_000, order=order)
     board = None
-    for step, (after, reward, _) in enumerate(replayed(log, rows[0, at.MOVE_COUNT])):
+    for step, (after, reward, _) in enumerate(replayed(log, rows[0, ROW.MOVES])):
         if step >= 2:
             rewards = {d: reference.move(board, d)[1] for d in reference.legal(board)}
             assert reward == max(rewards.values())
@@ -150,23 +151,24 @@ def test_greedy_takes_the_greatest_reward_and_then_the_order():
 
 
 def test_greedy_states_values_of_legal_moves_only():
-    out = np.zeros(at.OUT_SIZE)
+    out = np.zeros(OUT.SIZE)
     board = planes(((3, 1, 0, 0), (3, 0, 0, 0), (3, 0, 0, 0), (3, 0, 0, 0)))[0]
-    assert greedy.search(board, *arrays(RULES, range(4)), np.zeros(1, np.uint64), out) == 0
-    np.testing.assert_array_equal(out[: at.DEPTH_REACHED], [32, 0, 32, *[np.nan] * 5, 4])
+    assert greedy.search(board, arrays(STANDARD, range(4)), np.zeros(1, np.uint64), out) == 0
+    np.testing.assert_array_equal(out[: OUT.DEPTH_REACHED], [32, 0, 32, *[np.nan] * 5, 4])
 
 
 def test_greedy_by_evaluator_takes_the_best_afterstate():
-    agent = arrays(RULES, (1, 3, 0, 2))
-    agent[0][at.BY] = 1
+    agent = arrays(STANDARD, (1, 3, 0, 2))
+    agent.settings[SETTINGS.BY] = 1
     empties_of_line = [sum(n >> shift & 15 == 0 for shift in (0, 4, 8, 12)) for n in range(65536)]
-    agent[4], agent[5][at.SHIFT] = np.array(empties_of_line, np.int32), 1
+    agent.extra[EXTRA.SHIFT] = 1
+    agent = agent._replace(lines=np.array(empties_of_line, np.int32))
     for number, board in enumerate(large_boards(200, seed=8, ranks=(0, 1, 1, 2, 3))):
-        out = np.zeros(at.OUT_SIZE)
-        chosen = greedy.search(planes(board)[0], *agent, np.zeros(1, np.uint64), out)
+        out = np.zeros(OUT.SIZE)
+        chosen = greedy.search(planes(board)[0], agent, np.zeros(1, np.uint64), out)
         values = {d: len(reference.empty_cells(reference.move(board, d)[0])) for d in reference.legal(board)}
         expected = [values.get(d, np.nan) for d in range(4)]
-        np.testing.assert_array_equal(out[at.VALUES : at.VALUES + 4], expected, err_msg=str(number))
+        np.testing.assert_array_equal(out[OUT.VALUES : OUT.VALUES + 4], expected, err_msg=str(number))
         assert chosen == next((d for d in (1, 3, 0, 2) if values.get(d) == max(values.values(), default=0)), -1)
 
 
@@ -226,9 +228,9 @@ def test_a_second_process_finds_every_kernel_in_the_cache():
 
 def test_stop_tile_ends_the_game_as_soon_as_it_stands():
     free, stopped = (play(greedy.search, GAMES, stop=rank)[0] for rank in (0, 7))
-    reached = free[:, at.MAX_RANK] >= 7
-    assert (stopped[reached][:, [at.MAX_RANK, at.ENDED]] == [7, at.STOP_TILE]).all()
-    assert (stopped[reached, at.MOVE_COUNT] <= free[reached, at.MOVE_COUNT]).all()
+    reached = free[:, ROW.MAX_RANK] >= 7
+    assert (stopped[reached][:, [ROW.MAX_RANK, ROW.ENDED]] == [7, END.STOP_TILE]).all()
+    assert (stopped[reached, ROW.MOVES] <= free[reached, ROW.MOVES]).all()
     np.testing.assert_array_equal(stopped[~reached], free[~reached])
 
 
@@ -252,7 +254,7 @@ def test_a_log_that_is_too_short_is_filled_and_no_more():
 
 def test_an_adversary_places_every_tile_but_the_first_two():
     rows, _, log = play(greedy.search, 1, spawner=last_cell, log=5_000)
-    steps = list(replayed(log, rows[0, at.MOVE_COUNT]))
+    steps = list(replayed(log, rows[0, ROW.MOVES]))
     for (before, _, _), (_, _, rank), byte in zip(steps[1:], steps[2:], log[2:].tolist(), strict=False):
         after = reference.move(before, byte & 3)[0]
         assert (divmod(byte >> 4, 4), rank) == (reference.empty_cells(after)[-1], 2)
@@ -261,10 +263,10 @@ def test_an_adversary_places_every_tile_but_the_first_two():
 
 def test_an_illegal_move_ends_the_game_without_a_spawn():
     rows, _, log = play(stubborn, 1, log=1_000)
-    board = list(replayed(log, rows[0, at.MOVE_COUNT]))[-1][0]
+    board = list(replayed(log, rows[0, ROW.MOVES]))[-1][0]
     assert board == final(rows[0])
     assert 0 not in reference.legal(board)
-    assert log[rows[0, at.MOVE_COUNT] + 2] == 0
+    assert log[rows[0, ROW.MOVES] + 2] == 0
 
 
 def test_every_game_has_a_generation_of_its_own():
@@ -286,7 +288,7 @@ def large_boards(count, seed, ranks=(0, 0, 1, 2, 13, 14, 15, 15, 16, 16, 17)):
 
 
 def test_planes_slide_like_the_twin():
-    moves, rules = RULES.arrays()
+    moves, rules = STANDARD.arrays()
     for board in large_boards(5_000 if JIT else 100, seed=1):
         low, high = planes(board)
         assert exact.max_rank(low, high) == max(map(max, board))
@@ -320,7 +322,7 @@ def test_a_board_that_fits_is_seen_as_it_is():
 
 def test_no_search_can_lose_a_game_that_has_a_move():
     """Sixteen tiles of 1 to 14 and two 15s leave no rank to move down to; the two 15s still merge."""
-    moves, rules = RULES.arrays()
+    moves, rules = STANDARD.arrays()
     low, high = planes(((15, 15, 1, 2), (3, 4, 5, 6), (7, 8, 9, 10), (11, 12, 13, 14)))
     for said in (-1, 0, 1, 3):
         *after, direction = gameloop.settle(low, high, said, moves, rules)
@@ -332,21 +334,20 @@ def test_no_search_can_lose_a_game_that_has_a_move():
 def test_play_goes_on_to_131072_with_exact_scores(kernel):
     settled, largest = 0, set()
     for game, start in enumerate(large_boards(GAMES, seed=5, ranks=(0, 0, 1, 14, 15, 15, 16))):
-        row, log, cancel = np.zeros(at.ROW_SIZE, np.int64), np.zeros(20_000, np.uint8), np.zeros(1, np.int64)
-        agent = arrays(RULES, range(4))
-        opponent = [part for i, part in enumerate(agent) if i not in (2, 3)]
+        row, log, cancel = np.zeros(ROW.SIZE, np.int64), np.zeros(20_000, np.uint8), np.zeros(1, np.int64)
+        agent = arrays(STANDARD, range(4))
         streams = [np.array([rng.mix64(U(2 * game + i))], np.uint64) for i in range(2)]
         gameloop.play_game(
-            kernel.search, kernel.search, 0, *agent, *opponent, *streams, *planes(start), 0, 0, row, log, cancel
+            kernel.search, kernel.search, 0, agent, agent, *streams, *planes(start), 0, 0, row, log, cancel
         )
         board, score = start, reference.board_points(start)
-        for after, reward, _ in replayed(log, row[at.MOVE_COUNT], start):
+        for after, reward, _ in replayed(log, row[ROW.MOVES], start):
             board, score = after, score + reward
-        assert (final(row), row[at.SCORE]) == (board, score)
-        assert row[at.MAX_RANK] == max(map(max, board))
+        assert (final(row), row[ROW.SCORE]) == (board, score)
+        assert row[ROW.MAX_RANK] == max(map(max, board))
         assert reference.legal(board) == []
-        settled += row[at.MOVE_COUNT]
-        largest.add(int(row[at.MAX_RANK]))
+        settled += row[ROW.MOVES]
+        largest.add(int(row[ROW.MAX_RANK]))
     assert 17 in largest
     assert settled > 10 * GAMES
 
@@ -354,7 +355,7 @@ def test_play_goes_on_to_131072_with_exact_scores(kernel):
 @pytest.mark.compiled
 def test_a_million_random_games_have_the_known_means():
     rows, _, _ = play(random.search, 1_000_000, seed=1, inline=1)
-    assert abs(rows[:, at.SCORE].mean() - 1096) < 3
-    assert abs(rows[:, at.MOVE_COUNT].mean() - 118.4) < 0.2
-    assert not rows[:, at.FINAL_HIGH].any()
-    assert not any(count_empty(U(int(b) & 2**64 - 1), U(0x1111111111111111)) for b in rows[:1000, at.FINAL_LOW])
+    assert abs(rows[:, ROW.SCORE].mean() - 1096) < 3
+    assert abs(rows[:, ROW.MOVES].mean() - 118.4) < 0.2
+    assert not rows[:, ROW.FINAL_HIGH].any()
+    assert not any(count_empty(U(int(b) & 2**64 - 1), U(0x1111111111111111)) for b in rows[:1000, ROW.FINAL_LOW])

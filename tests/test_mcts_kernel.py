@@ -10,17 +10,32 @@ import reference
 import reference_mcts as twin
 from numba import config
 
+from t48lab.agents import NO_BOOK
 from t48lab.kernels import bitboard, mcts
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import (
+    BLOCK,
+    CHANCE,
+    EXTRA,
+    FINAL,
+    NODE,
+    OUT,
+    REALS,
+    REWARD,
+    ROLLOUT,
+    SETTINGS,
+    TREE,
+    AgentArrays,
+    memory_words,
+)
 
 U = np.uint64
 JIT = not config.DISABLE_JIT
 MOVES = bitboard.build_moves()
-RULES = np.array([0x1111111111111111, round(0.1 * 2**32), 4, 4], np.uint64)
-CHANCES = {"open": at.OPEN_LOOP, "closed": at.BY_SPAWN, "stored": at.ONE_SPAWN}
-ROLLOUTS = {"uniform": at.UNIFORM, "merge": at.MERGE_FIRST, "evaluator": at.GUIDED}
-REWARDS = {"points": at.POINTS, "minmax": at.MIN_MAX, "win": at.WIN, "raw": at.RAW}
-FINALS = {"visits": at.BY_VISITS, "mean": at.BY_MEAN}
+NUMBERS = np.array([0x1111111111111111, round(0.1 * 2**32), 4, 4], np.uint64)
+CHANCES = {"open": CHANCE.OPEN_LOOP, "closed": CHANCE.BY_SPAWN, "stored": CHANCE.ONE_SPAWN}
+ROLLOUTS = {"uniform": ROLLOUT.UNIFORM, "merge": ROLLOUT.MERGE_FIRST, "evaluator": ROLLOUT.GUIDED}
+REWARDS = {"points": REWARD.POINTS, "minmax": REWARD.MIN_MAX, "win": REWARD.WIN, "raw": REWARD.RAW}
+FINALS = {"visits": FINAL.BY_VISITS, "mean": FINAL.BY_MEAN}
 SHIFT, LOST = 4, 24
 
 CROWDED = ((3, 1, 2, 4), (1, 5, 3, 2), (2, 3, 7, 1), (1, 2, 3, 0))
@@ -44,13 +59,13 @@ def evaluator():
     """(lines, extra) worth 1 for an empty cell and 5/16 for a rank in the top row and in the left column."""
     line = np.arange(65536)
     cells = [line >> shift & 15 for shift in (12, 8, 4, 0)]
-    extra = np.zeros(at.BLOCKS + at.BLOCK, np.int64)
-    extra[at.SHIFT], extra[at.LOST] = SHIFT, LOST
-    extra[at.BLOCKS + at.HEAT] = -1
+    extra = np.zeros(EXTRA.BLOCKS + BLOCK.SIZE, np.int64)
+    extra[EXTRA.SHIFT], extra[EXTRA.LOST] = SHIFT, LOST
+    extra[EXTRA.BLOCKS + BLOCK.HEAT] = -1
     return (8 * sum(cell == 0 for cell in cells) + 5 * cells[0]).astype(np.int32), extra
 
 
-LINES, EXTRA = evaluator()
+LINES, TERMS = evaluator()
 
 
 def worth(board):
@@ -64,32 +79,44 @@ class Kernel:
     def __init__(self, setup=None, state=2048, seconds=0.0, reuse=False, generation=77, capacity=3000, moves=MOVES):
         self.setup = setup or twin.Setup()
         capacity = min(capacity, self.setup.capacity)
-        self.settings = np.zeros(at.SETTINGS_SIZE, np.int64)
+        self.settings = np.zeros(SETTINGS.SIZE, np.int64)
         self.settings[:4] = self.setup.order
-        self.settings[at.CAPACITY], self.settings[at.GENERATION] = capacity, generation
-        self.settings[at.SIMULATIONS], self.settings[at.ROLLOUT_LIMIT] = self.setup.simulations, self.setup.limit
-        self.settings[at.CHANCE], self.settings[at.ROLLOUT] = CHANCES[self.setup.chance], ROLLOUTS[self.setup.rollout]
-        self.settings[at.FINAL], self.settings[at.REWARD] = FINALS[self.setup.final], REWARDS[self.setup.reward]
-        self.settings[at.REUSE], self.settings[at.WIN_RANK] = reuse, self.setup.win
-        self.reals = np.zeros(at.REALS_SIZE)
-        self.reals[at.EXPLORATION], self.reals[at.SECONDS] = self.setup.exploration, seconds
-        self.reals[at.EVALUATOR_PROBABILITY], self.reals[at.VALUE_WEIGHT] = self.setup.probability, self.setup.weight
-        self.memory = np.zeros(at.memory_words(capacity), np.uint64)
+        self.settings[SETTINGS.CAPACITY], self.settings[SETTINGS.GENERATION] = capacity, generation
+        self.settings[SETTINGS.SIMULATIONS], self.settings[SETTINGS.ROLLOUT_LIMIT] = (
+            self.setup.simulations,
+            self.setup.limit,
+        )
+        self.settings[SETTINGS.CHANCE], self.settings[SETTINGS.ROLLOUT] = (
+            CHANCES[self.setup.chance],
+            ROLLOUTS[self.setup.rollout],
+        )
+        self.settings[SETTINGS.FINAL], self.settings[SETTINGS.REWARD] = (
+            FINALS[self.setup.final],
+            REWARDS[self.setup.reward],
+        )
+        self.settings[SETTINGS.REUSE], self.settings[SETTINGS.WIN_RANK] = reuse, self.setup.win
+        self.reals = np.zeros(REALS.SIZE)
+        self.reals[REALS.EXPLORATION], self.reals[REALS.SECONDS] = self.setup.exploration, seconds
+        self.reals[REALS.EVALUATOR_PROBABILITY], self.reals[REALS.VALUE_WEIGHT] = (
+            self.setup.probability,
+            self.setup.weight,
+        )
+        self.memory = np.zeros(memory_words(capacity), np.uint64)
         self.stream = np.array([state], np.uint64)
-        self.moves, self.rules = moves, RULES
-        self.out = np.zeros(at.OUT_SIZE)
+        self.moves, self.rules = moves, NUMBERS
+        self.out = np.zeros(OUT.SIZE)
 
     def search(self, board):
-        arrays = self.settings, self.reals, self.moves, self.rules, LINES, EXTRA, self.memory, self.stream, self.out
-        return mcts.search(packed(board), *arrays)
+        agent = AgentArrays(self.settings, self.reals, self.moves, self.rules, LINES, TERMS, self.memory, NO_BOOK)
+        return mcts.search(packed(board), agent, self.stream, self.out)
 
     @property
     def visits(self):
-        return self.out[at.VISITS : at.VISITS + 4]
+        return self.out[OUT.VISITS : OUT.VISITS + 4]
 
     @property
     def values(self):
-        return self.out[at.VALUES : at.VALUES + 4]
+        return self.out[OUT.VALUES : OUT.VALUES + 4]
 
 
 def compare(kernel, search, board):
@@ -100,10 +127,10 @@ def compare(kernel, search, board):
         visits = search.root.visits.get(d, 0) if d in reference.legal(board, 15) else np.nan
         np.testing.assert_equal(kernel.visits[d], visits)
         np.testing.assert_allclose(kernel.values[d], search.root.mean(d) if visits > 0 else np.nan, rtol=1e-12)
-    assert kernel.out[at.NODES] == search.nodes
-    assert kernel.out[at.DEPTH_REACHED] == search.depth
-    assert kernel.out[at.LEAVES] == search.setup.simulations
-    assert kernel.out[at.TREE_SIZE] == search.stored
+    assert kernel.out[OUT.NODES] == search.nodes
+    assert kernel.out[OUT.DEPTH_REACHED] == search.depth
+    assert kernel.out[OUT.LEAVES] == search.setup.simulations
+    assert kernel.out[OUT.TREE_SIZE] == search.stored
     assert int(kernel.stream[0]) == search.stream.state
     return direction
 
@@ -137,7 +164,7 @@ def test_reused_trees_equal_the_twin_s(chance):
     for _ in range(12 if JIT else 3):
         before = sum(search.root.visits.get(d, 0) for d in reference.legal(board, 15))
         direction = compare(kernel, search, board)
-        assert kernel.out[at.TAKEN_OVER] == before
+        assert kernel.out[OUT.TAKEN_OVER] == before
         assert np.nansum(kernel.visits) == before + setup.simulations
         taken += before
         board = reference.spawn(reference.move(board, direction, 15)[0], spawns)
@@ -154,9 +181,9 @@ def test_reuse_ignores_the_tree_of_another_game():
     used, fresh = Kernel(reuse=True), Kernel(reuse=True, generation=78, state=5)
     direction = used.search(CROWDED)
     board = reference.spawn(reference.move(CROWDED, direction)[0], reference.Stream(1))
-    used.settings[at.GENERATION], used.stream[0] = 78, 5
+    used.settings[SETTINGS.GENERATION], used.stream[0] = 78, 5
     assert used.search(board) == fresh.search(board)
-    assert used.out[at.TAKEN_OVER] == 0
+    assert used.out[OUT.TAKEN_OVER] == 0
     np.testing.assert_array_equal(used.out, fresh.out)
 
 
@@ -287,12 +314,12 @@ def test_small_boards_are_played_by_their_own_tables():
 def records(memory):
     """Yields (record, direction, child record) of all links of a tree in memory."""
     links = memory.view(np.int64)
-    for node in range(at.ROOT_RECORD, int(links[at.TREE_END]), at.RECORD):
+    for node in range(TREE.ROOT, int(links[TREE.END]), NODE.SIZE):
         for d in range(4):
-            child = links[node + at.CHILD + d]
+            child = links[node + NODE.CHILD + d]
             while child:
                 yield node, d, child
-                child = links[child + at.SIBLING]
+                child = links[child + NODE.SIBLING]
 
 
 @pytest.mark.compiled
@@ -307,17 +334,17 @@ def test_tree_in_memory_is_sound(reuse):
     sums = Counter()
     children = []
     for node, d, child in records(memory):
-        after = bitboard.slide(memory[node + at.NODE_BOARD], d, MOVES)
-        spawned = int(memory[child + at.NODE_BOARD]) ^ int(after)
+        after = bitboard.slide(memory[node + NODE.BOARD], d, MOVES)
+        spawned = int(memory[child + NODE.BOARD]) ^ int(after)
         assert spawned.bit_count() == 1
         assert not spawned & int(after)
-        own = stats[child + at.EDGE_VISITS : child + at.EDGE_VISITS + 4].sum()
-        alive = links[child + at.KNOWN] == 0 or links[child + at.KNOWN] & 15
+        own = stats[child + NODE.VISITS : child + NODE.VISITS + 4].sum()
+        alive = links[child + NODE.KNOWN] == 0 or links[child + NODE.KNOWN] & 15
         sums[node, d] += own + 1 if alive else np.nan
         children.append(child)
-    assert sorted(children) == list(range(at.ROOT_RECORD + at.RECORD, links[at.TREE_END], at.RECORD))
+    assert sorted(children) == list(range(TREE.ROOT + NODE.SIZE, links[TREE.END], NODE.SIZE))
     for (node, d), visits in sums.items():
-        assert np.isnan(visits) or stats[node + at.EDGE_VISITS + d] == visits
+        assert np.isnan(visits) or stats[node + NODE.VISITS + d] == visits
 
 
 @pytest.mark.compiled
@@ -329,7 +356,7 @@ def test_seconds_are_kept():
         start = time.thread_time()
         assert kernel.search(MIDDLE) in reference.legal(MIDDLE)
         used.append(time.thread_time() - start)
-        assert np.nansum(kernel.visits) == kernel.out[at.LEAVES] > 10
+        assert np.nansum(kernel.visits) == kernel.out[OUT.LEAVES] > 10
     assert min(used) > 0.0099
     assert sorted(used)[10] < 0.011
 
@@ -338,7 +365,7 @@ def test_first_limit_reached_ends_the_search():
     for simulations, seconds, expected in ((5, 100.0, 5), (10**9, 1e-9, 1), (0, 1e-9, 1)):
         kernel = Kernel(twin.Setup(simulations), seconds=seconds)
         kernel.search(CROWDED)
-        assert kernel.out[at.LEAVES] == expected
+        assert kernel.out[OUT.LEAVES] == expected
 
 
 def test_root_counts_of_parallel_searches_merge():

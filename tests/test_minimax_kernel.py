@@ -13,8 +13,9 @@ import reference_minimax as slow
 from numba import config
 
 from t48lab import Rules, get_evaluator
+from t48lab.agents import NO_BOOK
 from t48lab.kernels import adversary, minimax
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import BLOCK, CLASS, EXTRA, OUT, REALS, RULES, SETTINGS, TABLE, AgentArrays
 from t48lab.kernels.lines import evaluate
 
 U = np.uint64
@@ -26,23 +27,23 @@ ONE_COLUMN = [[1, 0, 0, 0], [2, 0, 0, 0], [1, 0, 0, 0], [2, 0, 0, 0]]
 
 def pure_lines(rows, columns, lost=0, shift=0):
     """(lines, extra) of an evaluator that is two tables over lines, one for rows and one for columns."""
-    extra = np.zeros(at.BLOCKS + at.BLOCK, np.int64)
-    extra[at.SHIFT], extra[at.LOST], extra[at.PHASES] = shift, lost, 1
-    extra[at.BLOCKS + at.HEAT] = -1
-    extra[at.BLOCKS + at.COLUMN_TABLES : at.BLOCKS + at.COLUMN_TABLES + 4] = at.TABLE
+    extra = np.zeros(EXTRA.BLOCKS + BLOCK.SIZE, np.int64)
+    extra[EXTRA.SHIFT], extra[EXTRA.LOST], extra[EXTRA.PHASES] = shift, lost, 1
+    extra[EXTRA.BLOCKS + BLOCK.HEAT] = -1
+    extra[EXTRA.BLOCKS + BLOCK.COLUMN_TABLES : EXTRA.BLOCKS + BLOCK.COLUMN_TABLES + 4] = TABLE
     return np.concatenate([rows, columns]).astype(np.int32), extra
 
 
 def random_lines(seed, **options):
     """An evaluator without structure: every line of rows and of columns has a value of its own."""
     rng = np.random.default_rng(seed)
-    return pure_lines(*rng.integers(-(10**6), 10**6, (2, at.TABLE)), **options)
+    return pure_lines(*rng.integers(-(10**6), 10**6, (2, TABLE)), **options)
 
 
 def counted_cells(weight=1):
     """The number of empty cells times a weight."""
-    cells = [(np.arange(at.TABLE) >> shift) & 15 for shift in (12, 8, 4, 0)]
-    return pure_lines(weight * sum(cell == 0 for cell in cells), np.zeros(at.TABLE))
+    cells = [(np.arange(TABLE) >> shift) & 15 for shift in (12, 8, 4, 0)]
+    return pure_lines(weight * sum(cell == 0 for cell in cells), np.zeros(TABLE))
 
 
 class Kernel:
@@ -53,18 +54,19 @@ class Kernel:
         self.moves, self.rules = rules.arrays()
         compiled = get_evaluator(evaluator).compile(rules) if isinstance(evaluator, str) else None
         self.lines, self.extra = (compiled.lines, compiled.extra) if compiled else evaluator
-        self.settings = np.zeros(at.SETTINGS_SIZE, np.int64)
+        self.settings = np.zeros(SETTINGS.SIZE, np.int64)
         self.settings[:4] = range(4)
         fixed = {"DEPTH": depth, "CAPACITY": words // 2, "GENERATION": 0x5EED1, "USE_TABLE": 1}
         for name, value in {**fixed, **settings}.items():
-            self.settings[getattr(at, name)] = value
-        self.reals = np.zeros(at.REALS_SIZE)
-        self.reals[at.SECONDS] = seconds
-        self.memory, self.out = np.zeros(words, np.uint64), np.zeros(at.OUT_SIZE)
+            self.settings[getattr(SETTINGS, name)] = value
+        self.reals = np.zeros(REALS.SIZE)
+        self.reals[REALS.SECONDS] = seconds
+        self.memory, self.out = np.zeros(words, np.uint64), np.zeros(OUT.SIZE)
 
     def _call(self, kernel, board):
-        arrays = self.moves, self.rules, self.lines, self.extra, self.memory, np.zeros(1, np.uint64), self.out
-        return kernel.search(U(packed(board)), self.settings, self.reals, *arrays)
+        arrays = self.moves, self.rules, self.lines, self.extra, self.memory, NO_BOOK
+        agent = AgentArrays(self.settings, self.reals, *arrays)
+        return kernel.search(U(packed(board)), agent, np.zeros(1, np.uint64), self.out)
 
     def search(self, board):
         """{direction: fixed-point value} of the legal moves."""
@@ -73,20 +75,20 @@ class Kernel:
 
     def spawn(self, board):
         """(cell * 2 + is_four, its fixed-point value)."""
-        return int(self._call(adversary, board)), self.fixed(self.out[at.VALUES])
+        return int(self._call(adversary, board)), self.fixed(self.out[OUT.VALUES])
 
     def fixed(self, value):
-        return int(value * 2.0 ** int(self.extra[at.SHIFT]))
+        return int(value * 2.0 ** int(self.extra[EXTRA.SHIFT]))
 
     def game(self, **options):
         """The twin's description of the same game."""
-        tiles = {0.0: (1,), 1.0: (2,)}.get(float(self.rules[at.FOUR]) / 2**32, (1, 2))
-        lost = "evaluation" if self.extra[at.LOST_KIND] else int(self.extra[at.LOST])
-        floor = int(self.extra[at.LOST]) if self.extra[at.BLOCKS + at.FLOORED] else None
+        tiles = {0.0: (1,), 1.0: (2,)}.get(float(self.rules[RULES.FOUR]) / 2**32, (1, 2))
+        lost = "evaluation" if self.extra[EXTRA.LOST_KIND] else int(self.extra[EXTRA.LOST])
+        floor = int(self.extra[EXTRA.LOST]) if self.extra[EXTRA.FLOORED] else None
         return slow.Game(self.evaluate, tiles, lost, floor, **options)
 
     def evaluate(self, board):
-        return int(evaluate(U(packed(board)), self.lines, self.extra, self.rules[at.MASK]))
+        return int(evaluate(U(packed(board)), self.lines, self.extra, self.rules[RULES.MASK]))
 
 
 def packed(board):
@@ -106,7 +108,7 @@ def boards(count, seed, empty=(1, 9), top=12, size=4):
 def agree(kernel, depths, count, empty, size=4, **options):
     game = kernel.game(**options)
     for depth in depths:
-        kernel.settings[at.DEPTH] = depth
+        kernel.settings[SETTINGS.DEPTH] = depth
         for board in boards(count, depth, empty, size=size):
             assert kernel.search(board) == slow.root_values(board, depth, game), board
 
@@ -136,19 +138,19 @@ def test_every_kind_of_evaluator(evaluator, leaf_state):
 
 @pytest.mark.compiled
 def test_all_kinds_of_lines_and_peaks_are_among_the_presets():
-    kinds = {int(Kernel(name).extra[at.CLASS]) for name in ("classic", "tuned", "a", "d_basic", "d_final", "e")}
-    assert kinds == {at.PURE_LINES, at.LINES_AND_PEAK, at.GENERAL}
+    kinds = {int(Kernel(name).extra[EXTRA.CLASS]) for name in ("classic", "tuned", "a", "d_basic", "d_final", "e")}
+    assert kinds == {CLASS.LINES, CLASS.LINES_AND_PEAK, CLASS.WHOLE_BOARD}
 
 
 def test_a_lost_position_may_be_worth_its_evaluation():
     kernel = Kernel(random_lines(3))
-    kernel.extra[at.LOST_KIND] = 1
+    kernel.extra[EXTRA.LOST_KIND] = 1
     agree(kernel, (2, 3), BOARDS // 2, (0, 3))
 
 
 def test_no_position_with_moves_falls_below_the_floor():
     kernel = Kernel(random_lines(4, lost=200_000))
-    kernel.extra[at.BLOCKS + at.FLOORED] = 1
+    kernel.extra[EXTRA.FLOORED] = 1
     agree(kernel, (2, 3), BOARDS // 2, (0, 3))
 
 
@@ -167,7 +169,7 @@ def test_boards_of_three_rows():
 def test_the_worst_spawn_counts_and_not_its_probability():
     for lost in (0, -7):
         lines, extra = counted_cells()
-        extra[at.LOST] = lost
+        extra[EXTRA.LOST] = lost
         values = Kernel((lines, extra)).search(CASE_12)
         assert values == {1: lost, 3: lost}
 
@@ -181,12 +183,12 @@ def test_the_table_changes_nothing(words):
     hits = 0
     for board in boards(200, 7, (0, 8)):
         for depth in (1, 2, 3):
-            with_table.settings[at.DEPTH] = without.settings[at.DEPTH] = depth
+            with_table.settings[SETTINGS.DEPTH] = without.settings[SETTINGS.DEPTH] = depth
             assert with_table.search(board) == without.search(board)
             assert with_table.best == without.best
-            hits += with_table.out[at.HITS]
-            assert with_table.out[at.HITS] <= with_table.out[at.PROBES]
-            assert without.out[at.PROBES] == without.out[at.HITS] == 0
+            hits += with_table.out[OUT.HITS]
+            assert with_table.out[OUT.HITS] <= with_table.out[OUT.PROBES]
+            assert without.out[OUT.PROBES] == without.out[OUT.HITS] == 0
     assert hits > 0
 
 
@@ -196,10 +198,10 @@ def test_entries_of_other_generations_never_match():
     other.memory = one.memory
     for generation, board in enumerate(boards(40, 8, (2, 6))):
         for kernel, seed in ((one, 8), (other, 9)):
-            kernel.settings[at.GENERATION] = 2 * generation + seed % 2
+            kernel.settings[SETTINGS.GENERATION] = 2 * generation + seed % 2
             fresh = Kernel(random_lines(seed), depth=3, GENERATION=2 * generation + seed % 2)
             assert kernel.search(board) == fresh.search(board)
-            assert kernel.out[at.NODES] == fresh.out[at.NODES]
+            assert kernel.out[OUT.NODES] == fresh.out[OUT.NODES]
 
 
 @pytest.mark.compiled
@@ -241,7 +243,7 @@ def test_equal_moves_go_by_order():
 
 def test_values_are_scaled_by_the_shift():
     plain, shifted = Kernel(counted_cells()), Kernel(counted_cells(1 << 6))
-    shifted.extra[at.SHIFT] = 6
+    shifted.extra[EXTRA.SHIFT] = 6
     for board in boards(BOARDS, 11):
         plain.search(board), shifted.search(board)
         np.testing.assert_array_equal(plain.out[:4], shifted.out[:4])
@@ -251,25 +253,25 @@ def test_every_number_of_the_answer_is_written():
     kernel = Kernel(counted_cells(), depth=1)
     kernel.out[:] = 99.0
     legal = len(kernel.search(ONE_COLUMN))
-    assert np.isnan(kernel.out[at.VISITS : at.VISITS + 4]).all()
-    assert kernel.out[at.NODES] == kernel.out[at.LEAVES] == legal
-    assert kernel.out[at.DEPTH_REACHED] == 1
-    assert kernel.out[at.PROBES] == kernel.out[at.HITS] == 0
+    assert np.isnan(kernel.out[OUT.VISITS : OUT.VISITS + 4]).all()
+    assert kernel.out[OUT.NODES] == kernel.out[OUT.LEAVES] == legal
+    assert kernel.out[OUT.DEPTH_REACHED] == 1
+    assert kernel.out[OUT.PROBES] == kernel.out[OUT.HITS] == 0
 
 
 @pytest.mark.compiled
 def test_pruning_saves_most_evaluations():
     kernel = Kernel("classic", USE_TABLE=0)
     for depth, share in ((2, 0.8), (3, 0.25)):
-        kernel.settings[at.DEPTH] = depth
+        kernel.settings[SETTINGS.DEPTH] = depth
         evaluations, leaves = 0, 0
         for board in boards(10, 12, (3, 6)):
             calls = []
             slow.root_values(board, depth, slow.Game(lambda after, calls=calls: calls.append(after) or 0))
             evaluations += len(calls)
             kernel.search(board)
-            leaves += kernel.out[at.LEAVES]
-            assert kernel.out[at.LEAVES] < kernel.out[at.NODES] < 2 * kernel.out[at.LEAVES]
+            leaves += kernel.out[OUT.LEAVES]
+            assert kernel.out[OUT.LEAVES] < kernel.out[OUT.NODES] < 2 * kernel.out[OUT.LEAVES]
         assert leaves < share * evaluations
 
 
@@ -279,15 +281,15 @@ def test_a_limit_of_nodes_keeps_the_last_finished_depth():
     deepest = 0
     for board in boards(30, 13, (2, 8)):
         values = limited.search(board)
-        plain.settings[at.DEPTH] = depth = int(limited.out[at.DEPTH_REACHED])
+        plain.settings[SETTINGS.DEPTH] = depth = int(limited.out[OUT.DEPTH_REACHED])
         assert plain.search(board) == values
         assert plain.best == limited.best
-        assert limited.out[at.NODES] < 20_000 + 400
+        assert limited.out[OUT.NODES] < 20_000 + 400
         deepest = max(deepest, depth)
     assert deepest >= 4
-    limited.settings[at.NODE_LIMIT] = 1
+    limited.settings[SETTINGS.NODE_LIMIT] = 1
     assert limited.search(board) == Kernel("classic", depth=1).search(board)
-    assert limited.out[at.DEPTH_REACHED] == 1
+    assert limited.out[OUT.DEPTH_REACHED] == 1
 
 
 @pytest.mark.compiled
@@ -298,7 +300,7 @@ def test_a_limit_of_time_is_kept(evaluator):
         start = time.thread_time()
         kernel.search(board)
         taken.append(time.thread_time() - start)
-        assert kernel.out[at.DEPTH_REACHED] >= 2
+        assert kernel.out[OUT.DEPTH_REACHED] >= 2
     assert np.quantile(taken, 0.05) < 0.011  # other processes may hold up most of the calls
 
 
@@ -307,7 +309,7 @@ def test_the_worst_spawn_equals_brute_force(leaf_state):
     kernel = Kernel(random_lines(15, lost=-(10**7)), LEAF_STATE=int(leaf_state))
     game = kernel.game(leaf_state=leaf_state)
     for depth, empty in ((0, (1, 16)), (1, (1, 6)), (2, (1, 3))):
-        kernel.settings[at.DEPTH] = depth
+        kernel.settings[SETTINGS.DEPTH] = depth
         for board in boards(BOARDS // 2, depth, empty):
             assert kernel.spawn(board) == slow.worst_spawn(board, depth, game), board
 
@@ -316,7 +318,7 @@ def test_the_worst_spawn_equals_brute_force(leaf_state):
 def test_the_adversary_spawns_what_the_rules_allow(four):
     kernel = Kernel(random_lines(16), four=four)
     for depth in (0, 1):
-        kernel.settings[at.DEPTH] = depth
+        kernel.settings[SETTINGS.DEPTH] = depth
         for board in boards(BOARDS // 2, 16, (1, 6)):
             code, value = kernel.spawn(board)
             assert code & 1 == four
@@ -344,8 +346,8 @@ def test_a_limited_adversary_keeps_the_last_finished_depth():
     limited, plain = Kernel("classic", depth=20, NODE_LIMIT=20_000), Kernel("classic")
     for board in boards(10, 19, (2, 8)):
         found = limited.spawn(board)
-        plain.settings[at.DEPTH] = limited.out[at.DEPTH_REACHED]
-        assert plain.settings[at.DEPTH] >= 1
+        plain.settings[SETTINGS.DEPTH] = limited.out[OUT.DEPTH_REACHED]
+        assert plain.settings[SETTINGS.DEPTH] >= 1
         assert found == plain.spawn(board)
 
 

@@ -102,9 +102,16 @@ def test_its_outputs_are_those_of_a_full_run(path):
     assert [cell.execution_count for cell in codes] == list(range(1, len(codes) + 1))
     assert re.search(r"^QUICK = False", sources(path, "code")[1], flags=re.MULTILINE)
     assert len(text) < 500_000
-    assert (
-        sum("image/png" in out.get("data", {}) or "image/svg+xml" in out.get("data", {}) for out in outputs(path)) > 1
-    )
+    assert sum("image/png" in out.get("data", {}) for out in outputs(path)) > 1
+
+
+@every
+def test_its_outputs_show_before_it_is_trusted(path):
+    for out in outputs(path):
+        data = out.get("data", {"text/plain": out.get("text", "")})
+        table = "text/html" in data and not re.search(r"<(script|svg|iframe|img)\b", data["text/html"])
+        words = not re.fullmatch(r"(<.*>)?", data["text/plain"].strip(), flags=re.DOTALL)
+        assert "image/png" in data or "text/markdown" in data or table or words, data["text/plain"]
 
 
 @every

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from results_frames import AGENTS, made_up
 
+import t48lab
 from t48lab.analysis import budget_plots, correlations, curves, doublings, pairs, pareto_front, plots, summary
+from t48lab.families import OTHER, family_color
 
 MANY = {f"{family} {i}": (900 * 2**i, 0.01 * 3**i) for family in ("expectimax", "minimax", "mcts") for i in range(6)}
 DRAWINGS = {
@@ -137,8 +139,8 @@ def test_groups_share_colours_and_lines():
 
 
 def test_a_family_keeps_its_colour():
-    assert plots.family_color("expectimax 3") == plots.family_color("expectimax:depth=9") == "#0072B2"
-    assert plots.family_color("my own agent") == plots.family_color("") == plots.OTHER
+    assert family_color("expectimax 3") == family_color("expectimax:depth=9") == "#0072B2"
+    assert family_color("my own agent") == family_color("") == OTHER
 
 
 def test_families_differ_for_colour_blind_readers():
@@ -147,8 +149,10 @@ def test_families_differ_for_colour_blind_readers():
     Source of the matrices: Vienot, Brettel, Mollon (1999), "Digital video colourmaps for checking the legibility
     of displays by dichromats", Color Research & Application.
     """
+    colors = {kind.color for kind in t48lab.AGENTS.values()}
+    assert len(colors) == len(t48lab.AGENTS)
     for missing in (DEUTERANOPIA, PROTANOPIA):
-        seen = [missing @ mpl.colors.to_rgb(color) for color in plots.COLORS.values()]
+        seen = [missing @ mpl.colors.to_rgb(color) for color in colors]
         assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 0.1
 
 

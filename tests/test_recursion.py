@@ -16,7 +16,7 @@ from t48lab import AdversarialSpawner, BestFirst, Evaluator, Expectimax, Greedy,
 from t48lab.compiled import load
 from t48lab.evaluators import PRESETS
 from t48lab.games import replay
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import EXTRA, OUT, RULES, SETTINGS
 from t48lab.kernels.lines import evaluate
 
 pytestmark = pytest.mark.compiled
@@ -55,17 +55,17 @@ class Search:
     def __init__(self, record, **settings):
         self.program = record.compile(Rules())
         self.kernel = load(self.program.kernel)
-        self.settings = self.program.settings.copy()
+        self.arrays = self.program.agent()._replace(memory=np.zeros(self.program.memory_words, U))
+        self.settings = self.arrays.settings
         for name, number in {"GENERATION": 1, **settings}.items():
-            self.settings[getattr(at, name)] = number
-        self.memory, self.out = np.zeros(self.program.memory_words, U), np.zeros(at.OUT_SIZE)
-        self.scale = 2.0 ** -int(self.program.extra[at.SHIFT])
+            self.settings[getattr(SETTINGS, name)] = number
+        self.out = np.zeros(OUT.SIZE)
+        self.scale = 2.0 ** -int(self.program.extra[EXTRA.SHIFT])
 
-    def __call__(self, board, depth, place=at.DEPTH):
+    def __call__(self, board, depth, place=SETTINGS.DEPTH):
         """The answer and the four values of a search to a depth."""
-        p, self.settings[place] = self.program, depth
-        arrays = p.moves, p.rules, p.lines, p.extra, self.memory, np.zeros(1, U), self.out
-        return self.kernel.search(board, self.settings, p.reals, *arrays), self.out[:4].copy()
+        self.settings[place] = depth
+        return self.kernel.search(board, self.arrays, np.zeros(1, U), self.out), self.out[:4].copy()
 
 
 class Twin:
@@ -73,8 +73,8 @@ class Twin:
 
     def __init__(self, evaluator, **rules):
         lines, extra = evaluator.compile(Rules())
-        self.tables = lines, extra, Rules().arrays()[1][at.MASK]
-        self.scale = 2.0 ** -int(extra[at.SHIFT])
+        self.tables = lines, extra, Rules().arrays()[1][RULES.MASK]
+        self.scale = 2.0 ** -int(extra[EXTRA.SHIFT])
         evaluated = evaluator.lost == "evaluation"
         lost = 0.0 if evaluated else round(evaluator.lost / self.scale)
         floor = {"floor": float(lost)} if evaluator.floor else {}
@@ -163,7 +163,7 @@ def test_expectimax(evaluator, leaf):
                 assert (best < 0) == np.isnan(expected).all()
                 if best >= 0:
                     np.testing.assert_allclose([values[best], expected[best]], most, err_msg=told, **close)
-                if not search.settings[at.BEST_ONLY]:
+                if not search.settings[SETTINGS.BEST_ONLY]:
                     np.testing.assert_allclose(values, expected, err_msg=told, **close)
 
 
@@ -196,7 +196,7 @@ def test_the_published_expectation(evaluator):
     for board, depths in positions(evaluator):
         for depth in depths[:3]:
             expected = twin(after_moves, board, depth)
-            _, values = search(board, depth, at.HORIZON)
+            _, values = search(board, depth, SETTINGS.HORIZON)
             np.testing.assert_allclose(values, expected, rtol=1e-9, atol=16 * twin.scale)
 
 
@@ -205,7 +205,7 @@ def test_greedy(evaluator):
     search, twin = Search(Greedy(evaluator=EVALUATORS[evaluator])), Twin(EVALUATORS[evaluator], four=WORST)
     for board, _ in positions(evaluator):
         expected = twin(root_values, board, 1)
-        best, values = search(board, 1, at.BY)
+        best, values = search(board, 1, SETTINGS.BY)
         np.testing.assert_array_equal(values, expected)
         assert best == first_best(expected)
 

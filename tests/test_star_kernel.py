@@ -10,7 +10,7 @@ from test_expectimax_kernel import boards, from_games, packed
 from t48lab import Evaluator, Rules, T48Error, make_agent, play
 from t48lab.board import Board
 from t48lab.games import replay
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import RULES, SETTINGS, TABLE
 from t48lab.kernels.lines import evaluate
 from t48lab.kernels.pointers import pointer
 from t48lab.kernels.tilesums import KNOWN, best_pairs, most_of, tile_sum
@@ -91,16 +91,16 @@ def test_games_play_the_moves_of_the_whole_search(rules):
 @pytest.mark.parametrize("evaluator", ["classic", "tuned"])
 def test_no_board_is_worth_more_than_its_bound(evaluator):
     program = make_agent(f"expectimax:depth=3,evaluator={evaluator}").compile(Rules())
-    start = program.settings[at.BOUNDS]
+    start = program.settings[SETTINGS.BOUNDS]
     for board in positions(2000) if JIT else [0xBA87653442132101]:
-        worth = evaluate(np.uint64(board), program.lines, program.extra, program.rules[at.MASK])
+        worth = evaluate(np.uint64(board), program.lines, program.extra, program.rules[RULES.MASK])
         assert worth <= most(tile_sum(np.uint64(board)), start, program.lines)
 
 
 def test_bounds_past_the_known_sums_follow_from_pairs():
     program = make_agent("expectimax:depth=3,evaluator=classic").compile(Rules())
-    bounds = program.lines[program.settings[at.BOUNDS] :]
-    rows, columns, known = np.split(bounds, [at.TABLE, 2 * at.TABLE])
+    bounds = program.lines[program.settings[SETTINGS.BOUNDS] :]
+    rows, columns, known = np.split(bounds, [TABLE, 2 * TABLE])
     assert len(known) == KNOWN
     for total in (1, 6, 700, KNOWN - 1):
         fours = [(pairs[: total + 1].astype(np.int64) + pairs[total::-1]).max() for pairs in (rows, columns)]
@@ -110,7 +110,7 @@ def test_bounds_past_the_known_sums_follow_from_pairs():
 @pytest.mark.parametrize("total", [2, 3, 5])
 def test_best_pairs_are_the_best_of_all_pairs(total):
     program = make_agent("expectimax:depth=2,evaluator=classic").compile(Rules())
-    small = [line for line in range(at.TABLE) if tile_sum(np.uint64(line)) <= total]
+    small = [line for line in range(TABLE) if tile_sum(np.uint64(line)) <= total]
     worth = {line: int(program.lines[line]) for line in small}
     sums = {line: tile_sum(np.uint64(line)) for line in small}
     best = max(worth[a] + worth[b] for a in small for b in small if sums[a] + sums[b] == total)
@@ -119,4 +119,4 @@ def test_best_pairs_are_the_best_of_all_pairs(total):
 
 @pytest.mark.parametrize("spec", ["leaf=state", "full_leaf=true", "evaluator=d_final", "evaluator=a"])
 def test_searches_without_bounds_have_no_tables_for_them(spec):
-    assert make_agent(f"expectimax:depth=3,{spec}").compile(Rules()).settings[at.BOUNDS] == 0
+    assert make_agent(f"expectimax:depth=3,{spec}").compile(Rules()).settings[SETTINGS.BOUNDS] == 0

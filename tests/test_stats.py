@@ -11,7 +11,6 @@ from scipy import stats as scipy_stats
 
 from t48lab.analysis.stats import (
     PAIRS_COLUMNS,
-    SUMMARY_COLUMNS,
     TILES,
     correlations,
     mean_interval,
@@ -19,8 +18,8 @@ from t48lab.analysis.stats import (
     pairs,
     pareto_front,
     share_interval,
-    summary,
 )
+from t48lab.analysis.summaries import summary, summary_columns
 from t48lab.errors import T48Error
 from t48lab.experiments import table_sizes
 
@@ -38,7 +37,7 @@ def games(scores, label="a", tiles=None, first=0, seconds=1.0):
 
 def test_summary_by_hand():
     row = summary(games([100, 200, 600, 1100], tiles=[256, 512, 1024, 1024])).iloc[0]
-    assert list(row.index) == SUMMARY_COLUMNS
+    assert list(row.index) == summary_columns()
     assert (row["agent"], row["agent_key"], row["games"]) == ("a", "ka", 4)
     assert (row["mean_score"], row["median_score"]) == (500, 400)
     assert [row[f"rate_{tile}"] for tile in TILES] == [0.75, 0.5, 0, 0, 0, 0, 0, 0]
@@ -49,7 +48,7 @@ def test_summary_by_hand():
 def test_the_columns_of_the_contract():
     rates = [f"rate_{2**r}{end}" for r in range(9, 17) for end in ("", "_low", "_high")]
     start = "agent agent_key spawner games mean_score mean_low mean_high median_score".split()
-    assert [*start, *rates, "mean_moves", "moves_per_s", "ms_per_move", "nodes_per_move"] == SUMMARY_COLUMNS
+    assert [*start, *rates, "mean_moves", "moves_per_s", "ms_per_move", "nodes_per_move"] == summary_columns()
 
 
 def test_summary_keeps_the_order_of_agents_and_tells_spawners_apart():

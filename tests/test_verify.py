@@ -2,6 +2,8 @@
 
 import ast
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from t48lab.errors import T48Error, redacted
 from t48lab.experiments import make_experiment, run_experiment, verify
 from t48lab.experiments import store as results
 from t48lab.experiments.store import SCHEMA, SCHEMA_VERSION, Store
+from t48lab.games import COLUMNS, Column
 
 ROOT = Path(__file__).parents[1]
 AGENTS = {"random": "random", "greedy": "greedy:by=evaluator,evaluator=tuned", "soon": "mcts:seconds=0.00001"}
@@ -157,15 +160,53 @@ def test_the_command_says_it_in_one_line(folder, capsys):
 
 def test_parts_of_an_older_schema_are_read(folder, monkeypatch):
     before = Store(folder).frame()
-    newer = pa.schema([*SCHEMA, ("luck", pa.float64())])
-    monkeypatch.setattr(results, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
-    monkeypatch.setattr(results, "SCHEMA", newer)
-    monkeypatch.setitem(results.ADDED, SCHEMA_VERSION + 1, {"luck": 0.5})
+    luck = Column("luck", float, since=SCHEMA_VERSION + 1, before=0.5)
+    monkeypatch.setattr(results, "SCHEMA_VERSION", luck.since)
+    monkeypatch.setattr(results, "COLUMNS", (*COLUMNS, luck))
+    monkeypatch.setattr(results, "SCHEMA", pa.schema([*SCHEMA, ("luck", pa.float64())]))
     store = Store(folder)
     pd.testing.assert_frame_equal(store.frame(), before.assign(luck=0.5))
     store.add(before.assign(luck=1.0, game=before["game"] + 6))
     store.compact()
     assert sorted(store.frame()["luck"].unique()) == [0.5, 1.0]
+
+
+WITH_ONE_MORE_COLUMN = """
+import sys
+from t48lab.games import rows
+from t48lab.kernels.layout import ROW
+
+read = lambda chunk, rules: chunk.rows[:, ROW.PROBES] + 5
+rows.COLUMNS += (rows.Column("luck", int, read, "always", since=2),)
+
+from t48lab.experiments import Store, load_experiment, run_experiment, verify
+
+folder = sys.argv[1]
+games = run_experiment(load_experiment(sys.argv[2]), folder)
+with Store(folder).lock():
+    Store(folder).compact()
+stored = Store(folder).frame()
+luck = stored["luck"]
+assert luck.isna().sum() == 3 and (luck.dropna() == 5).sum() == 3, luck
+print(verify(folder, games=6).sentence)
+with Store(folder).lock():
+    (part,) = Store(folder).games.glob("*.parquet")
+    Store(folder).add(stored.assign(luck=luck + 1))
+    part.unlink()
+print(verify(folder, games=6).sentence)
+"""
+
+
+def test_one_more_column_is_one_record(tmp_path):
+    """It is played, stored beside older games that lack it, and verified where it is stored."""
+    experiment = {"seed": 3, "agents": {"random": "random"}}
+    run_experiment(make_experiment({**experiment, "games": 3}, "try"), tmp_path / "out")
+    file = tmp_path / "try.toml"
+    file.write_text('seed = 3\ngames = 6\n[agents]\nrandom = "random"\n')
+    command = [sys.executable, "-c", WITH_ONE_MORE_COLUMN, tmp_path / "out", file]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stdout.startswith("verified: 6 games of 1 agents are intact"), done.stderr
+    assert "luck is stored as 6.0, replayed as 5" in done.stderr
 
 
 def test_parts_with_other_columns_are_refused(folder):

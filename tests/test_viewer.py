@@ -2,11 +2,17 @@
 
 import json
 import re
+import xml.etree.ElementTree as ET
+from base64 import b64decode
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from t48lab import MCTS, Board, Expectimax, IllegalMove, T48Error, play, replay
+from t48lab.board import TILE_COLOURS
 from t48lab.games import GameRecord
 from t48lab.pictures.viewer import PERSON, Play, Replay
 from t48lab.rules import Rules
@@ -90,8 +96,13 @@ def test_a_damaged_record_is_refused(record):
 def test_the_still_picture_shows_the_position(record):
     widget = Replay(record, agent=QUICK, place=12)
     bundle, _ = widget._repr_mimebundle_()
-    assert set(bundle) == {WIDGET, "image/svg+xml", "text/plain"}
+    assert set(bundle) == {WIDGET, "image/svg+xml", "image/png", "text/plain"}
     svg = bundle["image/svg+xml"]
+    pixels = np.asarray(Image.open(BytesIO(b64decode(bundle["image/png"]))).convert("RGB"))
+    width, height = (float(ET.fromstring(svg).get(side)) for side in ("width", "height"))
+    assert pixels.shape[:2] == (round(height), round(width))
+    fills = {tuple(bytes.fromhex(TILE_COLOURS[rank][1:])) for rank in widget.board.ranks().flat}
+    assert fills <= {tuple(pixel) for pixel in pixels.reshape(-1, 3).tolist()}
     assert all(f">{tile}</text>" in svg for tile in widget.board.to_array().flat if tile)
     assert widget.board.hex in svg
     assert "move 12 of" in svg

@@ -1,5 +1,5 @@
+from .agent import Agent as Agent
 from .kinds import AGENTS as AGENTS
-from .kinds import Agent as Agent
 from .kinds import BestFirst as BestFirst
 from .kinds import Expectimax as Expectimax
 from .kinds import Greedy as Greedy
@@ -13,10 +13,12 @@ from .parallel import search_together as search_together
 from .plain import PlainAgent as PlainAgent
 from .plain import play_plainly as play_plainly
 from .programs import ENGINE as ENGINE
+from .programs import NO_BOOK as NO_BOOK
 from .programs import Program as Program
 from .searches import SearchResult as SearchResult
 from .spawners import AdversarialSpawner as AdversarialSpawner
 from .spawners import RandomSpawner as RandomSpawner
+from .spawners import SPAWNERS as SPAWNERS
 from .spawners import Spawner as Spawner
 from .spawners import make_spawner as make_spawner
 from .trees import decision_tree as decision_tree

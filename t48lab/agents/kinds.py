@@ -1,34 +1,42 @@
-"""Agents as frozen records: every parameter with its default, range, unit and meaning, and one spec as text.
+"""The kinds of agents as frozen records: every parameter with its default, range, unit and meaning.
 
 This is the one home of each search parameter; `Expectimax.parameters()` lists them for tuning and for readers.
 """
 
 from __future__ import annotations
 
-import functools
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, model_validator
 
+from t48lab.agents.agent import AGENTS as AGENTS  # from here it is full
+from t48lab.agents.agent import Agent
 from t48lab.agents.programs import ENGINE, Program, assemble, with_bounds
-from t48lab.agents.searches import SearchResult, run_search
-from t48lab.agents.spawners import Spawner
+from t48lab.agents.searches import SearchResult, TreeKind
 from t48lab.agents.systems import SYSTEMS
 from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error
 from t48lab.evaluators import EvaluatorChoice, get_evaluator
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import (
+    CHANCE,
+    EXPECTIMAX_TABLE,
+    FINAL,
+    MODE,
+    REALS,
+    REWARD,
+    ROLLOUT,
+    SETTINGS,
+    memory_words,
+    open_list_words,
+)
 from t48lab.records import parameter
 from t48lab.rules import Rules
-from t48lab.specs import SpecRecord, digest, from_spec
+from t48lab.specs import from_spec
 
 DEEPEST = 16
 """Most player moves that any search looks ahead: deeper recursion has no use and would exhaust the stack."""
 BY_NUMBER = DIRECTIONS
 """The order of preference that breaks ties by the lowest direction number."""
-
-AGENTS: dict[str, type[Agent]] = {}
-"""Every kind of agent by the name that starts its spec."""
 
 NAMED = {name: spec for name, (_, spec) in SYSTEMS.items()}
 """Specs of agents that a name may stand for."""
@@ -50,59 +58,6 @@ OWN_STREAM = "chooses the stream of the agent's own draws"
 TILES = tuple(2**rank for rank in range(2, 17))
 
 
-class Agent(SpecRecord):
-    """A player of 2048: parameters only, so that it can be compared, hashed, written down and sent anywhere."""
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Enter the new kind of agent in AGENTS under its name."""
-        if cls.name:
-            AGENTS[cls.name] = cls
-
-    @property
-    def timed(self) -> bool:
-        """Whether seconds limit the search, so that the same seed may play another game."""
-        return getattr(self, "seconds", None) is not None
-
-    @property
-    def by_position(self) -> bool:
-        """Whether its move depends on the position alone: not on draws, time, or what it searched before."""
-        return not (self.timed or hasattr(self, "seed") or getattr(self, "nodes", None))
-
-    @property
-    def engine(self) -> str:
-        """Version of everything that decides its games beside its parameters; goes up when any of them changes."""
-        return ENGINE
-
-    def compile(self, rules: Rules = Rules()) -> Program:
-        """The arrays that the agent's compiled search reads on boards of these rules."""
-        raise NotImplementedError(f"{type(self).__name__} has no compiled search")
-
-    def search(self, board: Board | str, rules: Rules | None = None) -> SearchResult:
-        """The best move of a position, the value and visits of each move, and the cost; `board` may be text.
-
-        The same board gets the same answer each time, unless seconds limit the search.
-        """
-        return self._found(board, rules, "all")
-
-    def _found(self, board: Board | str, rules: Rules | None, values: Literal["all", "best"]) -> SearchResult:
-        board = Board.parse(board)
-        return run_search(program(self.spec, rules or Rules(rows=board.rows, cols=board.cols)), board, values)
-
-    def key(self, rules: Rules = Rules(), stop_tile: int | None = None, spawner: Spawner | None = None) -> str:
-        """Sixteen hexadecimal digits that stand for everything that decides a game but its seed and number.
-
-        That is every parameter, weights rather than a preset's name, the rules, the stop tile, the engine's
-        version and, beside random spawns, every parameter of the spawner and its engine's version.
-        """
-        facts = {"engine": self.engine, "agent": self.resolved(), "rules": rules.model_dump(), "stop_tile": stop_tile}
-        if spawner is not None and spawner.name != "random":
-            facts["spawner"] = spawner.resolved()
-            if spawner.engine != ENGINE:
-                facts["spawner_engine"] = spawner.engine
-        return digest(facts)
-
-
 def make_agent(spec: str | Agent) -> Agent:
     """The agent that a spec such as `expectimax:depth=3,evaluator=tuned` describes, or one of the SYSTEMS by name.
 
@@ -111,39 +66,39 @@ def make_agent(spec: str | Agent) -> Agent:
     return spec if isinstance(spec, Agent) else from_spec(spec, AGENTS, "agent", NAMED)
 
 
-@functools.lru_cache(maxsize=64)
-def program(spec: str, rules: Rules) -> Program:
-    """The program of the agent that a spec describes, compiled once."""
-    return make_agent(spec).compile(rules)
-
-
 class RandomAgent(Agent):
     """Plays a legal move uniformly at random."""
 
     name: ClassVar[str] = "random"
+    color: ClassVar[str] = "#555555"
+    kernel: ClassVar[str] = "random"
     seed: int = parameter(0, OWN_STREAM, ge=0, lt=2**62)
 
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
-        return assemble("random", rules, seed=self.seed)
+        return assemble(self.kernel, rules, seed=self.seed)
 
 
 class PriorityAgent(Agent):
     """Plays the first legal move of a fixed order."""
 
     name: ClassVar[str] = "priority"
+    color: ClassVar[str] = "#56B4E9"
+    kernel: ClassVar[str] = "priority"
     main: ClassVar[tuple[str, ...]] = ("order",)
     order: Order = parameter(("left", "up", "right", "down"), "directions, the most wanted first")
 
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
-        return assemble("priority", rules, order=self.order)
+        return assemble(self.kernel, rules, order=self.order)
 
 
 class Greedy(Agent):
     """Plays the move of largest reward, or the one whose afterstate an evaluator likes best."""
 
     name: ClassVar[str] = "greedy"
+    color: ClassVar[str] = "#E69F00"
+    kernel: ClassVar[str] = "greedy"
     main: ClassVar[tuple[str, ...]] = ("by",)
     by: Literal["reward", "evaluator"] = parameter("reward", "what makes a move good; evaluator when one is given")
     evaluator: EvaluatorChoice = parameter("tuned", "values afterstates when by=evaluator")
@@ -157,10 +112,11 @@ class Greedy(Agent):
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
         by = ("reward", "evaluator").index(self.by)
-        return assemble("greedy", rules, {at.BY: by}, evaluator=self.evaluator, order=self.order)
+        return assemble(self.kernel, rules, {SETTINGS.BY: by}, evaluator=self.evaluator, order=self.order)
 
 
 class _TreeSearch(Agent):
+    budgets: ClassVar[tuple[str, ...]] = ("depth", "nodes")
     main: ClassVar[tuple[str, ...]] = ("depth", "evaluator")
     depth: int = parameter(3, AHEAD, "player moves", ge=1, le=DEEPEST)
     evaluator: EvaluatorChoice = parameter("tuned", "values the leaves")
@@ -177,25 +133,37 @@ class _TreeSearch(Agent):
         limited = data.get("seconds") is not None or data.get("nodes") is not None
         return {"depth": DEEPEST, **data} if limited else data
 
+    def at_depth(self, depth: int) -> Self:
+        """As of any agent."""
+        return self.changed(depth=depth, seconds=None, nodes=None)
+
+    def leaf_value(self, board: Board) -> float:
+        """As of any agent."""
+        evaluator = get_evaluator(self.evaluator)
+        return evaluator.lost_value(board) if board.is_over else evaluator.value(board)
+
     def _program(self, rules: Rules, head: int, integers: dict[int, int], reals: dict[int, float]) -> Program:
         """The program, `head` words of its memory in front of the table."""
         capacity = 1 << self.table_bits
         common = {
-            at.CAPACITY: capacity,
-            at.DEPTH: self.depth,
-            at.LEAF_STATE: int(self.leaf == "state"),
-            at.USE_TABLE: int(self.table),
-            at.NODE_LIMIT: self.nodes or 0,
+            SETTINGS.CAPACITY: capacity,
+            SETTINGS.DEPTH: self.depth,
+            SETTINGS.LEAF_STATE: int(self.leaf == "state"),
+            SETTINGS.USE_TABLE: int(self.table),
+            SETTINGS.NODE_LIMIT: self.nodes or 0,
         }
-        limit = {at.SECONDS: self.seconds or 0.0}
+        limit = {REALS.SECONDS: self.seconds or 0.0}
         words = head + 2 * (capacity if self.table else 1)
-        return assemble(self.name, rules, common | integers, limit | reals, self.evaluator, self.order, words)
+        return assemble(self.kernel, rules, common | integers, limit | reals, self.evaluator, self.order, words)
 
 
 class Expectimax(_TreeSearch):
     """Averages over spawns with their probabilities: the best move against chance."""
 
     name: ClassVar[str] = "expectimax"
+    color: ClassVar[str] = "#0072B2"
+    kernel: ClassVar[str] = "expectimax"
+    tree: ClassVar[TreeKind] = "mean"
     cutoff: float = parameter(
         0.0, "value a position at once when the spawns on its path are less probable", "probability", ge=0, le=1
     )
@@ -207,6 +175,10 @@ class Expectimax(_TreeSearch):
         16, "ignore spawned 4s where more cells than this are empty; 16 = never", "cells", ge=0, le=16
     )
     full_leaf: bool = parameter(False, "value full boards at once, even when they can still move")
+
+    def at_depth(self, depth: int) -> Self:
+        """As of any agent."""
+        return super().at_depth(depth).changed(adaptive=0)
 
     @property
     def engine(self) -> str:
@@ -227,12 +199,12 @@ class Expectimax(_TreeSearch):
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
         integers = {
-            at.ADAPT: self.adaptive,
-            at.MIN_DEPTH: self.least_depth,
-            at.FOURS: self.fours,
-            at.FULL_IS_LEAF: int(self.full_leaf),
+            SETTINGS.ADAPT: self.adaptive,
+            SETTINGS.MIN_DEPTH: self.least_depth,
+            SETTINGS.FOURS: self.fours,
+            SETTINGS.FULL_IS_LEAF: int(self.full_leaf),
         }
-        program = self._program(rules, at.EXPECTIMAX_TABLE, integers, {at.CUTOFF: self.cutoff})
+        program = self._program(rules, EXPECTIMAX_TABLE, integers, {REALS.CUTOFF: self.cutoff})
         bounded = self.depth > 2 and self.leaf == "afterstate" and not self.full_leaf
         return with_bounds(program) if bounded else program
 
@@ -241,12 +213,15 @@ class Minimax(_TreeSearch):
     """Assumes the worst spawn, either tile in any empty cell: alpha-beta."""
 
     name: ClassVar[str] = "minimax"
+    color: ClassVar[str] = "#D55E00"
+    kernel: ClassVar[str] = "minimax"
+    tree: ClassVar[TreeKind] = "worst"
     depth: int = parameter(2, AHEAD, "player moves", ge=1, le=DEEPEST)
 
     @property
     def engine(self) -> str:
         """As of any agent; 2 where a floor used to leave wrong bounds in the table, from three moves ahead on."""
-        return "2" if self.depth > 2 and get_evaluator(self.evaluator).floor else ENGINE
+        return "2" if self.depth > 2 and get_evaluator(self.evaluator).floored else ENGINE
 
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
@@ -262,6 +237,9 @@ class BestFirst(Agent):
     """
 
     name: ClassVar[str] = "bestfirst"
+    color: ClassVar[str] = "#CC79A7"
+    kernel: ClassVar[str] = "bestfirst"
+    budgets: ClassVar[tuple[str, ...]] = ("depth", "nodes")
     main: ClassVar[tuple[str, ...]] = ("mode", "evaluator")
     mode: Literal["open", "published"] = parameter("open", "an open list, or the published expectation")
     evaluator: EvaluatorChoice = parameter("tuned", "h, the value of a position")
@@ -281,14 +259,19 @@ class BestFirst(Agent):
     def compile(self, rules: Rules = Rules()) -> Program:
         """The arrays of the compiled search."""
         if self.mode == "open":
-            mode, capacity = at.OPEN_LIST, max(1, self.nodes // self.worlds)
-            words, _ = at.open_list_words(capacity)
+            mode, capacity = MODE.OPEN_LIST, max(1, self.nodes // self.worlds)
+            words, _ = open_list_words(capacity)
         else:
-            mode, capacity = at.BY_EXPECTATION, 1 << self.table_bits
+            mode, capacity = MODE.BY_EXPECTATION, 1 << self.table_bits
             words = 2 * capacity
-        integers = {at.CAPACITY: capacity, at.MODE: mode, at.HORIZON: self.depth, at.WORLDS: self.worlds}
-        reals = {at.REWARD_WEIGHT: self.reward_weight}
-        return assemble(self.name, rules, integers, reals, self.evaluator, self.order, words, self.seed)
+        integers = {
+            SETTINGS.CAPACITY: capacity,
+            SETTINGS.MODE: mode,
+            SETTINGS.HORIZON: self.depth,
+            SETTINGS.WORLDS: self.worlds,
+        }
+        reals = {REALS.REWARD_WEIGHT: self.reward_weight}
+        return assemble(self.kernel, rules, integers, reals, self.evaluator, self.order, words, self.seed)
 
 
 class MCTS(Agent):
@@ -298,6 +281,10 @@ class MCTS(Agent):
     """
 
     name: ClassVar[str] = "mcts"
+    color: ClassVar[str] = "#009E73"
+    kernel: ClassVar[str] = "mcts"
+    budgets: ClassVar[tuple[str, ...]] = ("simulations",)
+    tree: ClassVar[TreeKind] = "playouts"
     main: ClassVar[tuple[str, ...]] = ("simulations",)
     simulations: int = parameter(
         1000,
@@ -353,21 +340,27 @@ class MCTS(Agent):
         fixed = self.simulations and not self.reuse
         capacity = min(self.positions, self.simulations + 1) if fixed else self.positions
         integers = {
-            at.CAPACITY: capacity,
-            at.SIMULATIONS: self.simulations,
-            at.CHANCE: {"open": at.OPEN_LOOP, "closed": at.BY_SPAWN, "stored": at.ONE_SPAWN}[self.chance],
-            at.ROLLOUT: {"uniform": at.UNIFORM, "merge": at.MERGE_FIRST, "evaluator": at.GUIDED}[self.rollout],
-            at.ROLLOUT_LIMIT: -1 if self.rollout_limit is None else self.rollout_limit,
-            at.FINAL: {"visits": at.BY_VISITS, "mean": at.BY_MEAN}[self.final],
-            at.REUSE: int(self.reuse),
-            at.REWARD: {"points": at.POINTS, "minmax": at.MIN_MAX, "win": at.WIN, "raw": at.RAW}[self.reward],
-            at.WIN_RANK: self.win.bit_length() - 1,
+            SETTINGS.CAPACITY: capacity,
+            SETTINGS.SIMULATIONS: self.simulations,
+            SETTINGS.CHANCE: {"open": CHANCE.OPEN_LOOP, "closed": CHANCE.BY_SPAWN, "stored": CHANCE.ONE_SPAWN}[
+                self.chance
+            ],
+            SETTINGS.ROLLOUT: {"uniform": ROLLOUT.UNIFORM, "merge": ROLLOUT.MERGE_FIRST, "evaluator": ROLLOUT.GUIDED}[
+                self.rollout
+            ],
+            SETTINGS.ROLLOUT_LIMIT: -1 if self.rollout_limit is None else self.rollout_limit,
+            SETTINGS.FINAL: {"visits": FINAL.BY_VISITS, "mean": FINAL.BY_MEAN}[self.final],
+            SETTINGS.REUSE: int(self.reuse),
+            SETTINGS.REWARD: {"points": REWARD.POINTS, "minmax": REWARD.MIN_MAX, "win": REWARD.WIN, "raw": REWARD.RAW}[
+                self.reward
+            ],
+            SETTINGS.WIN_RANK: self.win.bit_length() - 1,
         }
         reals = {
-            at.EXPLORATION: self.exploration,
-            at.SECONDS: self.seconds or 0.0,
-            at.EVALUATOR_PROBABILITY: self.evaluator_share,
-            at.VALUE_WEIGHT: self.value_weight,
+            REALS.EXPLORATION: self.exploration,
+            REALS.SECONDS: self.seconds or 0.0,
+            REALS.EVALUATOR_PROBABILITY: self.evaluator_share,
+            REALS.VALUE_WEIGHT: self.value_weight,
         }
-        words = at.memory_words(capacity)
-        return assemble("mcts", rules, integers, reals, self.evaluator, self.order, words, self.seed)
+        words = memory_words(capacity)
+        return assemble(self.kernel, rules, integers, reals, self.evaluator, self.order, words, self.seed)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
-from t48lab.agents.kinds import MCTS, Agent
+from t48lab.agents.agent import Agent
+from t48lab.agents.kinds import MCTS
 from t48lab.agents.searches import SearchResult
 from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error
@@ -48,7 +49,6 @@ def _merged(agent: MCTS, board: Board, found: list[SearchResult], seconds: float
         nodes=sum(result.nodes for result in found),
         seconds=seconds,
         depth=max(result.depth for result in found),
-        principal_variation=(best,) if best else (),
     )
 
 

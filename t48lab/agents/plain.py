@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from t48lab.agents.kinds import Agent
+from t48lab.agents.agent import Agent
 from t48lab.agents.programs import Program
 from t48lab.agents.searches import SearchResult
 from t48lab.board import DIRECTIONS, Board
 from t48lab.compiled import fresh_generation, load
 from t48lab.errors import T48Error
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import END, OUT, ROW, RULES, STREAM
 from t48lab.rules import Rules
 
 
@@ -42,8 +42,7 @@ class PlainAgent(Agent):
                 )
         values = {name: float(found[name]) if name in found else None for name in DIRECTIONS}
         best = max(found, key=lambda name: (found[name], -DIRECTIONS.index(name)), default=None)
-        line = (best,) if best else ()
-        return SearchResult(best, values, None, len(found), time.perf_counter() - start, 1, line)
+        return SearchResult(best, values, None, len(found), time.perf_counter() - start, 1)
 
 
 def play_plainly(
@@ -62,21 +61,21 @@ def play_plainly(
     Without an opponent the spawns are random. Raises T48Error when the agent's answer is no legal move.
     """
     loop, exact, (moves, numbers) = load("gameloop"), load("exact"), rules.arrays()
-    start = load("rng").seed_stream(np.uint64(seed), np.uint64(game), np.uint64(at.SPAWN_STREAM))
+    start = load("rng").seed_stream(np.uint64(seed), np.uint64(game), np.uint64(STREAM.SPAWNS))
     spawns = np.array([start], np.uint64)
     low, fours = loop.deal(numbers, spawns, log)
-    high, count, ended = 0, 0, at.OVER
+    high, count, ended = 0, 0, END.OVER
     row[:] = 0
     while not (board := Board(int(low), int(high), rules.rows, rules.cols)).is_over:
         if cancel[0]:
             return False
         if stop_rank and exact.max_rank(np.uint64(low), np.uint64(high)) >= stop_rank:
-            ended = at.STOP_TILE
+            ended = END.STOP_TILE
             break
         found = agent.search(board, rules)
         if found.best not in board.legal_moves:
             raise T48Error(f"{agent.name} plays {found.best!r} on {board.hex}, choose from {board.legal_moves}")
-        row[at.GAME_NODES] += found.nodes
+        row[ROW.NODES] += found.nodes
         direction = DIRECTIONS.index(found.best)
         after, high = exact.slide_planes(np.uint64(low), np.uint64(high), direction, moves, numbers)
         low = _spawned(np.uint64(after), np.uint64(high), opponent, rules, spawns)
@@ -90,21 +89,9 @@ def play_plainly(
 
 def _spawned(after: Any, high: Any, opponent: Program | None, rules: Rules, spawns: NDArray[np.uint64]) -> int:
     """The low plane after a spawn on an afterstate: the stream's, or the opponent's choice."""
-    moves, numbers = rules.arrays()
     if opponent is None:
-        return int(load("bitboard").spawn(after, numbers[at.MASK] & ~high, numbers[at.FOUR], spawns))
-    settings = opponent.settings.copy()
-    settings[at.GENERATION] = fresh_generation()
-    code: int = load(opponent.kernel).search(
-        np.uint64(load("exact").ranked_down(after, high)),
-        settings,
-        opponent.reals,
-        moves,
-        numbers,
-        opponent.lines,
-        opponent.extra,
-        opponent.memory(),
-        spawns,
-        np.zeros(at.OUT_SIZE),
-    )
+        numbers = rules.arrays()[1]
+        return int(load("bitboard").spawn(after, numbers[RULES.MASK] & ~high, numbers[RULES.FOUR], spawns))
+    seen, agent = np.uint64(load("exact").ranked_down(after, high)), opponent.agent(fresh_generation())
+    code: int = load(opponent.kernel).search(seen, agent, spawns, np.zeros(OUT.SIZE))
     return int(after) | 1 << (60 - 4 * (code >> 1) + (code & 1))

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from t48lab.board import DIRECTIONS
 from t48lab.compiled import load, memory
-from t48lab.evaluators import Evaluator, get_evaluator
-from t48lab.kernels import layout
+from t48lab.evaluators import BaseEvaluator, get_evaluator
+from t48lab.kernels.layout import BLOCK, CLASS, EXTRA, REALS, SETTINGS, STREAM, AgentArrays
 from t48lab.rules import Rules
 
 ENGINE = "1"
 """Version of the rules, spawns and searches; goes up when games of every agent change, see `Agent.engine`."""
+
+
+NO_BOOK = np.zeros(1, np.uint64)
+"""The book of an agent without one."""
+NO_BOOK.flags.writeable = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +35,23 @@ class Program:
     lines: NDArray[np.int32]
     extra: NDArray[np.int64]
     memory_words: int
+    book: NDArray[np.uint64] = field(default_factory=lambda: NO_BOOK)
     timed: bool = False
-    purpose: int = layout.SEARCH_STREAM
+    purpose: int = STREAM.SEARCH
 
     def memory(self) -> NDArray[np.uint64]:
         """This thread's array for programs of this kernel and size, see `compiled.memory`."""
         return memory(self.kernel, self.memory_words)
+
+    def agent(self, generation: int = 0, best_only: bool = False) -> AgentArrays:
+        """What one call of the search is handed on this thread: settings of its own, this thread's memory, the rest.
+
+        A game loop chooses the generation itself.
+        """
+        settings = self.settings.copy()
+        settings[SETTINGS.GENERATION], settings[SETTINGS.BEST_ONLY] = generation, best_only
+        memory = self.memory()
+        return AgentArrays(settings, self.reals, self.moves, self.rules, self.lines, self.extra, memory, self.book)
 
 
 def assemble(
@@ -43,24 +59,25 @@ def assemble(
     rules: Rules,
     integers: Mapping[int, int] | None = None,
     reals: Mapping[int, float] | None = None,
-    evaluator: str | Evaluator | None = None,
+    evaluator: str | BaseEvaluator | None = None,
     order: Sequence[str] = DIRECTIONS,
     memory_words: int = 1,
     seed: int = 0,
 ) -> Program:
     """The program of a kernel with the given settings by place; without an evaluator its tables are blank."""
-    settings = np.zeros(layout.SETTINGS_SIZE, np.int64)
-    settings[layout.ORDER : layout.ORDER + 4] = [DIRECTIONS.index(name) for name in order]
+    settings = np.zeros(SETTINGS.SIZE, np.int64)
+    settings[SETTINGS.ORDER : SETTINGS.ORDER + 4] = [DIRECTIONS.index(name) for name in order]
     for place, number in (integers or {}).items():
         settings[place] = number
-    numbers = np.zeros(layout.REALS_SIZE, np.float64)
+    numbers = np.zeros(REALS.SIZE, np.float64)
     for place, real in (reals or {}).items():
         numbers[place] = real
     moves, board_rules = rules.arrays()
     lines, extra = _tables(evaluator, rules)
-    timed = bool(numbers[layout.SECONDS] > 0)
-    purpose = layout.SEARCH_STREAM + 2 * seed
-    return Program(kernel, settings, numbers, moves, board_rules, lines, extra, memory_words, timed, purpose)
+    timed = bool(numbers[REALS.SECONDS] > 0)
+    purpose = STREAM.SEARCH + 2 * seed
+    arrays = settings, numbers, moves, board_rules, lines, extra
+    return Program(kernel, *arrays, memory_words, timed=timed, purpose=purpose)
 
 
 def with_bounds(program: Program) -> Program:
@@ -68,17 +85,17 @@ def with_bounds(program: Program) -> Program:
 
     Without them when the evaluator has terms that are no sums over lines.
     """
-    if program.extra[layout.CLASS] != layout.PURE_LINES:
+    if program.extra[EXTRA.CLASS] != CLASS.LINES:
         return program
-    rows, columns = program.extra[[layout.BLOCKS + layout.ROW_TABLES, layout.BLOCKS + layout.COLUMN_TABLES]]
+    rows, columns = program.extra[[EXTRA.BLOCKS + BLOCK.ROW_TABLES, EXTRA.BLOCKS + BLOCK.COLUMN_TABLES]]
     bounds = load("tilesums").tables(program.lines, np.uint64(rows), np.uint64(columns))
     settings = program.settings.copy()
-    settings[layout.BOUNDS] = len(program.lines)
+    settings[SETTINGS.BOUNDS] = len(program.lines)
     return replace(program, settings=settings, lines=np.concatenate([program.lines, bounds]))
 
 
-def _tables(evaluator: str | Evaluator | None, rules: Rules) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _tables(evaluator: str | BaseEvaluator | None, rules: Rules) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     if evaluator is None:
-        return np.zeros(1, np.int32), np.zeros(layout.BLOCKS + layout.BLOCK, np.int64)
+        return np.zeros(1, np.int32), np.zeros(EXTRA.BLOCKS + BLOCK.SIZE, np.int64)
     compiled = get_evaluator(evaluator).compile(rules)
     return compiled.lines, compiled.extra

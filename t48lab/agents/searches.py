@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,12 @@ from numpy.typing import NDArray
 from t48lab.agents.programs import Program
 from t48lab.board import DIRECTIONS, Board
 from t48lab.compiled import fresh_generation, load
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import OUT, RULES, SETTINGS
 
 _VARIATION_DEPTH, _VARIATION_MOVES = 2, 6
 Number = TypeVar("Number", int, float)
+TreeKind = Literal["none", "mean", "worst", "playouts"]
+"""What is shown below a move: nothing; searches of the spawns that count in a mean, or of the worst; mcts's memory."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,9 +32,20 @@ class SearchResult:
     nodes: int
     seconds: float
     depth: int
-    principal_variation: tuple[str, ...]
     probes: int = 0
     hits: int = 0
+    variation: Callable[[], tuple[str, ...]] | None = field(default=None, compare=False)
+
+    @functools.cached_property
+    def principal_variation(self) -> tuple[str, ...]:
+        """The best move and what may well follow it, found by `variation` when first asked; or that move alone."""
+        if self.variation is not None:
+            return self.variation()
+        return (self.best,) if self.best else ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Its fields, the principal variation found: that is shorter than what it is found with."""
+        return self.__dict__ | {"principal_variation": self.principal_variation, "variation": None}
 
     def __repr__(self) -> str:
         rows = [f"{cell[0]:<8}{cell[1]:>16}{cell[2]:>12}".rstrip() for cell in self._rows()]
@@ -61,7 +75,9 @@ class SearchResult:
         return [cost, f"line: {line}"] if line else [cost, "no legal move"]
 
 
-def run_search(program: Program, board: Board, values: Literal["all", "best"] = "all") -> SearchResult:
+def run_search(
+    program: Program, board: Board, values: Literal["all", "best"] = "all", tree: TreeKind = "none"
+) -> SearchResult:
     """What the program finds in a position; the same every time unless seconds limit it.
 
     `values="best"` asks expectimax for the best move and its value only, which is quicker: the other values are then
@@ -72,41 +88,29 @@ def run_search(program: Program, board: Board, values: Literal["all", "best"] = 
     direction, out = _call(program, board, values == "best")
     seconds = time.perf_counter() - start
     best = DIRECTIONS[direction] if direction >= 0 else None
-    counts = out[at.VISITS : at.VISITS + 4]
-    depth = int(out[at.DEPTH_REACHED])
+    counts = out[OUT.VISITS : OUT.VISITS + 4]
+    depth = int(out[OUT.DEPTH_REACHED])
     return SearchResult(
         best=best,
-        values=_by_name(out[at.VALUES : at.VALUES + 4], float),
+        values=_by_name(out[OUT.VALUES : OUT.VALUES + 4], float),
         visits=None if np.isnan(counts).all() else _by_name(counts, int),
-        nodes=int(out[at.NODES]),
+        nodes=int(out[OUT.NODES]),
         seconds=seconds,
         depth=depth,
-        principal_variation=_variation(program, board, best, depth) if best else (),
-        probes=int(out[at.PROBES]),
-        hits=int(out[at.HITS]),
+        probes=int(out[OUT.PROBES]),
+        hits=int(out[OUT.HITS]),
+        variation=functools.partial(_variation, program, board, best, depth, tree) if best else None,
     )
 
 
 def _call(program: Program, board: Board, best_only: bool = False) -> tuple[int, NDArray[np.float64]]:
     """The direction and the numbers of one compiled search with a generation and a stream of its own."""
-    out = np.full(at.OUT_SIZE, np.nan)
-    settings = program.settings.copy()
-    settings[at.GENERATION], settings[at.BEST_ONLY] = fresh_generation(), best_only
+    out = np.full(OUT.SIZE, np.nan)
     low, high = (np.uint64(plane) for plane in board.planes)
     seen = load("exact").ranked_down(low, high)
     start = load("rng").seed_stream(low, high, np.uint64(program.purpose))
-    direction = load(program.kernel).search(
-        np.uint64(seen),
-        settings,
-        program.reals,
-        program.moves,
-        program.rules,
-        program.lines,
-        program.extra,
-        program.memory(),
-        np.array([start], np.uint64),
-        out,
-    )
+    agent = program.agent(fresh_generation(), best_only)
+    direction = load(program.kernel).search(np.uint64(seen), agent, np.array([start], np.uint64), out)
     return int(direction), out
 
 
@@ -121,21 +125,21 @@ class _Reply(NamedTuple):
     value: float
 
 
-def _variation(program: Program, board: Board, best: str, depth: int) -> tuple[str, ...]:
+def _variation(program: Program, board: Board, best: str, depth: int, tree: TreeKind) -> tuple[str, ...]:
     """The best move, then by turns a spawn and the best answer to it, `depth` moves in all, _VARIATION_MOVES at most.
 
-    Minimax meets the spawn that is worst for the player; expectimax, of the likelier tile, the one whose value lies
-    closest to their mean. Both are told apart by searches of at most two moves. Other searches name one move.
+    `tree` says which spawn: the worst for the player, or of the likelier tile the one whose value lies closest to their
+    mean, by searches of at most two moves. Other trees make a line of one move.
     """
     line = [best]
-    if program.kernel not in ("expectimax", "minimax"):
+    if tree not in ("mean", "worst"):
         return (best,)
     for remaining in range(min(depth, _VARIATION_MOVES) - 1, 0, -1):
         after = board.move(line[-1]).afterstate
-        replies = _replies(_shallow(program, min(remaining, _VARIATION_DEPTH)), after)
+        replies = _replies(_shallow(program, min(remaining, _VARIATION_DEPTH)), after, _tiles(program, tree))
         if not replies:
             break
-        reply = _worst(replies) if program.kernel == "minimax" else _typical(replies)
+        reply = _worst(replies) if tree == "worst" else _typical(replies)
         board = reply.board
         line += [reply.spawn, reply.best]
     return tuple(line)
@@ -152,24 +156,24 @@ def _typical(replies: list[_Reply]) -> _Reply:
 
 def _shallow(program: Program, depth: int) -> Program:
     settings, reals = program.settings.copy(), np.zeros_like(program.reals)
-    settings[at.DEPTH], settings[at.NODE_LIMIT], settings[at.ADAPT] = depth, 0, 0
+    settings[SETTINGS.DEPTH], settings[SETTINGS.NODE_LIMIT], settings[SETTINGS.ADAPT] = depth, 0, 0
     return replace(program, settings=settings, reals=reals)
 
 
-def _replies(program: Program, after: Board) -> list[_Reply]:
-    """The positions after each spawn on an afterstate that still have a move, with their best moves and values."""
-    found, tiles = [], _tiles(program)
+def _replies(program: Program, after: Board, tiles: set[int]) -> list[_Reply]:
+    """The positions with a move after each spawn of such a tile on an afterstate, with their best moves and values."""
+    found = []
     for row, col, tile, board in after.spawns():
         direction, out = _call(program, board) if tile in tiles else (-1, np.zeros(0))
         if direction >= 0:
-            value = float(out[at.VALUES + direction])
+            value = float(out[OUT.VALUES + direction])
             found.append(_Reply(f"{tile}@{row},{col}", board, DIRECTIONS[direction], value))
     return found
 
 
-def _tiles(program: Program) -> set[int]:
+def _tiles(program: Program, tree: TreeKind) -> set[int]:
     """The tiles that a variation looks at: all that can be spawned, or the likelier one."""
-    fours = int(program.rules[at.FOUR]) / 2**32
-    if program.kernel == "expectimax":
+    fours = int(program.rules[RULES.FOUR]) / 2**32
+    if tree == "mean":
         return {4} if fours > 0.5 else {2}
     return {tile for tile, share in ((2, 1 - fours), (4, fours)) if share > 0}

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from t48lab.agents.kinds import MCTS, Agent, Expectimax, Minimax, make_agent, program
+from t48lab.agents.agent import Agent, program
+from t48lab.agents.kinds import make_agent
 from t48lab.agents.searches import SearchResult
 from t48lab.board import DIRECTIONS, Board
-from t48lab.evaluators import get_evaluator
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import NODE, TREE
 from t48lab.rules import Rules
 
 Tree = dict[str, Any]
@@ -38,7 +38,7 @@ def decision_tree(agent: Agent | str, board: Board | str, rules: Rules | None = 
     agent, board = make_agent(agent), Board.parse(board)
     rules = rules or Rules(rows=board.rows, cols=board.cols)
     found = agent.search(board, rules)
-    if isinstance(agent, MCTS):
+    if agent.tree == "playouts":
         grow: Grow = _Playouts(agent, rules).moves
     else:
         grow = _Values(agent, rules, found).moves
@@ -105,7 +105,7 @@ class _Values:
 
     def __init__(self, agent: Agent, rules: Rules, found: SearchResult) -> None:
         self.agent, self.rules, self.depth = agent, rules, found.depth
-        self.looks_ahead = isinstance(agent, (Expectimax, Minimax))
+        self.looks_ahead = agent.tree in ("mean", "worst")
 
     def moves(self, board: Board, found: SearchResult, level: int) -> list[Tree]:
         """The moves of a position `level` moves below the root; below the root only the best one."""
@@ -122,7 +122,7 @@ class _Values:
         if left == 0 and getattr(self.agent, "leaf", "") != "state":
             return [], None
         spawns = [chance | self._reply(board, left) for chance, board in _chances(after, self.rules)]
-        if isinstance(self.agent, Minimax):
+        if self.agent.tree == "worst":
             shown, others = _split(spawns, lambda spawn: -spawn["value"], _shown(level))
         else:
             mean = sum(spawn["probability"] * spawn["value"] for spawn in spawns)
@@ -135,33 +135,27 @@ class _Values:
 
     def _reply(self, board: Board, left: int) -> Tree:
         """The position with the value that a search of `left` more moves gives it, and under `search` that search."""
-        evaluator = get_evaluator(getattr(self.agent, "evaluator", "tuned"))
-        if board.is_over:
-            value = evaluator.value(board) if evaluator.lost == "evaluation" else float(evaluator.lost)
-            return _position(board, value, None, []) | {"search": None}
-        if left == 0:
-            return _position(board, evaluator.value(board), None, []) | {"search": None}
-        fields = {name: getattr(self.agent, name) for name in type(self.agent).model_fields}
-        fixed = {"depth": left, "seconds": None, "nodes": None, "adaptive": 0}
-        found = type(self.agent)(**fields | {k: v for k, v in fixed.items() if k in fields}).search(board, self.rules)
+        if board.is_over or left == 0:
+            return _position(board, self.agent.leaf_value(board), None, []) | {"search": None}
+        found = self.agent.at_depth(left).search(board, self.rules)
         return _position(board, found.values[str(found.best)], None, []) | {"search": found}
 
 
 class _Playouts:
     """Reads the tree that Monte-Carlo tree search left in this thread's memory, see kernels/layout.py."""
 
-    def __init__(self, agent: MCTS, rules: Rules) -> None:
-        self.words = program(agent.spec, rules).memory().copy()
+    def __init__(self, agent: Agent, rules: Rules) -> None:
+        self.words = program(agent, rules).memory().copy()
         self.links, self.stats = self.words.view(np.int64), self.words.view(np.float64)
         self.agent, self.rules = agent, rules
-        self.few = FEW * sum(self._counts(at.ROOT_RECORD)[0])
+        self.few = FEW * sum(self._counts(TREE.ROOT)[0])
 
     def moves(self, board: Board, found: SearchResult, level: int) -> list[Tree]:
         """The moves of the root with what hangs below the two best."""
         names = _ranked(found)
         trees = []
         for place, name in enumerate(names):
-            link = int(self.links[at.ROOT_RECORD + at.CHILD + DIRECTIONS.index(name)])
+            link = int(self.links[TREE.ROOT + NODE.CHILD + DIRECTIONS.index(name)])
             spawns, others = self._spawns(link, board.move(name).afterstate, level) if place < FOLLOWED else ([], None)
             trees.append(_move(board, found, name, spawns, others))
         return trees
@@ -169,12 +163,12 @@ class _Playouts:
     def _spawns(self, link: int, after: Board, level: int) -> tuple[list[Tree], Tree | None]:
         if level >= LEVELS - 1 or not link:
             return [], None
-        if self.agent.chance == "open":
+        if getattr(self.agent, "chance", "") == "open":
             return [self._any_spawn(link, after)], None
         records = {}
         while link:
-            records[int(self.words[link + at.NODE_BOARD])] = link
-            link = int(self.links[link + at.SIBLING])
+            records[int(self.words[link + NODE.BOARD])] = link
+            link = int(self.links[link + NODE.SIBLING])
         chances = [(chance, board, records.get(board.low)) for chance, board in _chances(after, self.rules)]
         spawns = [
             self._spawn(chance, board, record) | {"record": record} for chance, board, record in chances if record
@@ -186,8 +180,8 @@ class _Playouts:
         return shown, others
 
     def _counts(self, record: int) -> tuple[list[int], list[float]]:
-        visits = self.stats[record + at.EDGE_VISITS : record + at.EDGE_VISITS + 4]
-        sums = self.stats[record + at.EDGE_SUM : record + at.EDGE_SUM + 4]
+        visits = self.stats[record + NODE.VISITS : record + NODE.VISITS + 4]
+        sums = self.stats[record + NODE.SUMS : record + NODE.SUMS + 4]
         return [int(n) for n in visits], [float(s) for s in sums]
 
     def _spawn(self, chance: dict[str, Any], board: Board, record: int) -> Tree:
@@ -208,6 +202,6 @@ class _Playouts:
             return []
         d = max(range(4), key=lambda d: visits[d])
         after = board.move(DIRECTIONS[d]).afterstate
-        spawns, others = self._spawns(int(self.links[record + at.CHILD + d]), after, level)
+        spawns, others = self._spawns(int(self.links[record + NODE.CHILD + d]), after, level)
         found = {"direction": DIRECTIONS[d], "value": sums[d] / visits[d], "visits": visits[d], "best": True}
         return [found | {"afterstate": after.hex, "spawns": spawns, "others": others}]

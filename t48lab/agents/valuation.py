@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from t48lab.agents.kinds import Agent, RandomAgent, make_agent
-from t48lab.agents.plain import PlainAgent
+from t48lab.agents.agent import Agent
+from t48lab.agents.kinds import RandomAgent, make_agent
 from t48lab.agents.programs import Program
 from t48lab.board import DIRECTIONS, Board
-from t48lab.compiled import load
+from t48lab.compiled import fresh_generation, load
 from t48lab.errors import T48Error
 from t48lab.exact import (
     EVERY_MOVE,
@@ -136,7 +136,7 @@ def _chosen(ground: Ground, choose: Chooser, total: int, keys: NDArray[np.uint32
 
 def _chooser(agent: Agent, rules: Rules) -> Chooser:
     """A function that writes an agent's move on each of some packed boards."""
-    if not isinstance(agent, PlainAgent):
+    if agent.kernel:
         program = agent.compile(rules)
         return lambda boards, directions: _search_all(program, boards, directions)
 
@@ -149,21 +149,9 @@ def _chooser(agent: Agent, rules: Rules) -> Chooser:
 
 
 def _search_all(program: Program, boards: NDArray[np.uint64], directions: NDArray[np.int8]) -> None:
-    """Writes the move of a compiled search on each board; the one place that knows how such a search is called."""
-    memory = program.memory()
-    memory.fill(0)
-    load("choosing").choose(
-        load(program.kernel).search,
-        program.settings,
-        program.reals,
-        program.moves,
-        program.rules,
-        program.lines,
-        program.extra,
-        memory,
-        boards,
-        directions,
-    )
+    """Writes the move of a compiled search on each board, as in games."""
+    agent = program.agent(fresh_generation(), best_only=True)
+    load("choosing").choose(load(program.kernel).search, agent, boards, directions)
 
 
 def _valued(sweep: Sweep, keys: Layers, moves: Layers | None, progress: bool) -> ExactValue:

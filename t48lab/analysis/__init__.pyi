@@ -3,6 +3,15 @@ from .budget_plots import plot_doublings as plot_doublings
 from .budgets import curves as curves
 from .budgets import doubling as doubling
 from .budgets import doublings as doublings
+from .numbers import number as number
+from .numbers import percent as percent
+from .numbers import short as short
+from .numbers import two as two
+from .numbers import whole as whole
+from .numbers import with_interval as with_interval
+from .objectives import COSTS as COSTS
+from .objectives import OBJECTIVES as OBJECTIVES
+from .objectives import SCORES as SCORES
 from .plots import STYLE as STYLE
 from .plots import new_axes as new_axes
 from .plots import plain_number as plain_number
@@ -27,7 +36,10 @@ from .stats import pairing as pairing
 from .stats import pairs as pairs
 from .stats import pareto_front as pareto_front
 from .stats import share_interval as share_interval
-from .stats import summary as summary
+from .summaries import STATISTICS as STATISTICS
+from .summaries import Statistic as Statistic
+from .summaries import summary as summary
+from .summaries import summary_columns as summary_columns
 from .tuning_plots import plot_confirmed as plot_confirmed
 from .tuning_plots import plot_front as plot_front
 from .tuning_plots import plot_history as plot_history

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from t48lab.analysis.stats import mean_interval, summary
+from t48lab.analysis.stats import mean_interval
+from t48lab.analysis.summaries import summary
 from t48lab.errors import T48Error
 
 STEP_COLUMNS = [

@@ -1,8 +1,7 @@
 """Figures of tables: every `plot_*` draws a frame on axes and returns them.
 
 They compute nothing and change no global setting: the quiet style below holds while they draw.
-A family of agents (the first word of the label) keeps its colour over all figures; the colours are
-those of Okabe and Ito (2008), which colour-blind readers can tell apart.
+A family of agents (the first word of the label) keeps its colour over all figures, see `families`.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 
 from t48lab.analysis.stats import TILES
+from t48lab.families import family_color
 from t48lab.files import write_whole
 
 if TYPE_CHECKING:
@@ -52,17 +52,6 @@ STYLE: dict[str, Any] = {
     "svg.hashsalt": "t48lab",
     "svg.fonttype": "none",
 }
-COLORS = {
-    "expectimax": "#0072B2",
-    "minimax": "#D55E00",
-    "mcts": "#009E73",
-    "greedy": "#E69F00",
-    "bestfirst": "#CC79A7",
-    "priority": "#56B4E9",
-    "random": "#555555",
-}
-OTHER = "#000000"
-
 Draw = TypeVar("Draw", bound=Callable[..., "Axes"])
 
 
@@ -90,14 +79,14 @@ def styled(draw: Draw) -> Draw:
 
 
 def save(figure: Figure, target: Any, kind: Literal["png", "svg"]) -> None:
-    """Nothing; writes the figure to a path or an open file, the same bytes each time."""
+    """Writes the figure to a path or an open file, the same bytes each time."""
     metadata = {"png": {"Software": None}, "svg": {"Date": None}}[kind]
     with _style():
         figure.savefig(target, format=kind, metadata=metadata)
 
 
 def write_figure(axes: Axes, folder: Path, name: str) -> None:
-    """Nothing; the figure of these axes is in the folder as PNG and SVG, and closed."""
+    """Writes the figure of these axes to the folder as PNG and SVG, and closes it."""
     import matplotlib.pyplot as plt
 
     figure = axes.get_figure(root=True)
@@ -108,11 +97,6 @@ def write_figure(axes: Axes, folder: Path, name: str) -> None:
         save(figure, sink, kind)
         write_whole(folder / f"{name}.{kind}", sink.getvalue())
     plt.close(figure)
-
-
-def family_color(label: str) -> str:
-    """The colour of an agent's family, which is the first word of its label."""
-    return COLORS.get(label.replace(":", " ").split()[0].lower() if label.strip() else "", OTHER)
 
 
 @styled
@@ -283,7 +267,7 @@ def games_each(counts: pd.Series[Any]) -> str:
 
 
 def time_axis(ax: Axes) -> None:
-    """Nothing; the x axis is processor time per move, logarithmic, with ticks in reach of what is drawn already."""
+    """Makes the x axis processor time per move, logarithmic, with ticks in reach of what is drawn already."""
     ax.set_xscale("log")
     if ax.dataLim.x1 < 30 * ax.dataLim.minposx:
         ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -313,7 +297,7 @@ def plain_number(value: float, _: object = None) -> str:
 
 
 def log_points(ax: Axes, axis: Literal["x", "y"], values: np.ndarray[Any, np.dtype[np.float64]]) -> None:
-    """Nothing; the axis is logarithmic, fits these values and has ticks that can be read."""
+    """Makes the axis logarithmic, with room for these values and ticks that can be read."""
     known = values[np.isfinite(values) & (values > 0)]
     low, high = (known.min(), known.max()) if len(known) else (1.0, 10.0)
     subs = (1, 2, 5) if high / low < 30 else (1, 3) if high / low < 3e4 and low > 1e-3 else (1,)
@@ -334,7 +318,7 @@ _AROUND = [(8, 0, "left"), (-8, 0, "right")] + [
 
 
 def label_points(ax: Axes, names: list[str], colors: list[str], places: np.ndarray[Any, Any]) -> None:
-    """Nothing; each name stands beside its point (float64[names, 2]), covers no other, has a line to it if far away."""
+    """Writes each name beside its point (float64[names, 2]), over no other, with a line to it if far away."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()

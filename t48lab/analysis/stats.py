@@ -1,4 +1,4 @@
-"""Tables of finished games: means and rates with intervals, paired comparisons, Pareto fronts.
+"""Intervals of means and shares, paired comparisons of finished games, Pareto fronts.
 
 Every interval is 95% and two-sided. Resampling starts from one fixed seed, so the same games
 always give the same table.
@@ -21,11 +21,6 @@ from t48lab.records import nearest
 TILES = (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 GROUP = ["agent", "agent_key", "spawner"]
 DEAL = ["seed", "game"]
-SUMMARY_COLUMNS = [
-    *GROUP, "games", "mean_score", "mean_low", "mean_high", "median_score",
-    *(f"rate_{tile}{end}" for tile in TILES for end in ("", "_low", "_high")),
-    "mean_moves", "moves_per_s", "ms_per_move", "nodes_per_move",
-]  # fmt: skip
 CORRELATION_COLUMNS = [
     "pearson", "pearson_low", "pearson_high", "spearman", "spearman_low", "spearman_high", "variance_ratio",
 ]  # fmt: skip
@@ -40,42 +35,6 @@ _Z = float(scipy_stats.norm.ppf(0.975))
 
 Scores = NDArray[np.float64]
 Interval = tuple[float, float]
-
-
-def summary(games: pd.DataFrame) -> pd.DataFrame:
-    """One row an agent and spawner, in order of appearance, with the columns SUMMARY_COLUMNS.
-
-    Scores are points, speeds are per second of processor time. `mean_low` and `mean_high` are a
-    bootstrap interval (see `mean_interval`), `rate_T` is the share of games whose largest tile is at
-    least T with its Wilson interval. Speeds are NaN where no time was measured.
-    """
-    _need(games, [*GROUP, "score", "max_tile", "moves", "nodes", "seconds"])
-    rows = [_describe(group) for _, group in games.groupby(GROUP, sort=False)]
-    return pd.DataFrame(rows, columns=SUMMARY_COLUMNS)
-
-
-def _describe(group: pd.DataFrame) -> dict[str, Any]:
-    scores = group["score"].to_numpy(float)
-    low, high = mean_interval(scores)
-    moves, seconds = int(group["moves"].sum()), float(group["seconds"].sum())
-    row = {column: group[column].iloc[0] for column in GROUP}
-    row |= {"games": len(group), "mean_score": scores.mean(), "mean_low": low, "mean_high": high}
-    row |= {"median_score": float(np.median(scores))} | _rates(group["max_tile"].to_numpy())
-    return row | {
-        "mean_moves": moves / len(group),
-        "moves_per_s": moves / seconds if seconds > 0 else np.nan,
-        "ms_per_move": 1000 * seconds / moves if moves and seconds > 0 else np.nan,
-        "nodes_per_move": group["nodes"].sum() / moves if moves else np.nan,
-    }
-
-
-def _rates(max_tiles: NDArray[np.int64]) -> dict[str, float]:
-    row = {}
-    for tile in TILES:
-        reached = int((max_tiles >= tile).sum())
-        row[f"rate_{tile}"] = reached / len(max_tiles)
-        row[f"rate_{tile}_low"], row[f"rate_{tile}_high"] = share_interval(reached, len(max_tiles))
-    return row
 
 
 def share_interval(count: int, total: int) -> Interval:
@@ -117,7 +76,7 @@ def pairs(games: pd.DataFrame, baseline: str) -> pd.DataFrame:
     `wilcoxon_p` is the signed-rank test's, two-sided and not corrected for the number of rows.
     Raises T48Error when the baseline has no games.
     """
-    _need(games, [*GROUP, *DEAL, "score"])
+    need(games, [*GROUP, *DEAL, "score"])
     labels = list(dict.fromkeys(games["agent"]))
     if baseline not in labels:
         raise T48Error(f"baseline {baseline!r} has no games here, {nearest(baseline, labels)}")
@@ -134,7 +93,7 @@ def correlations(games: pd.DataFrame) -> pd.DataFrame:
     Columns: agent, other, spawner, games and CORRELATION_COLUMNS. Intervals go through Fisher's z, for
     Spearman with the variance of Bonett and Wright (2000); NaN for fewer than four games or constant scores.
     """
-    _need(games, [*GROUP, *DEAL, "score"])
+    need(games, [*GROUP, *DEAL, "score"])
     labels = list(dict.fromkeys(games["agent"]))
     rows = []
     for first, second in _matched(games, combinations(labels, 2)):
@@ -219,7 +178,7 @@ def pareto_front(
     table: pd.DataFrame, cost: str, value: str, better: Literal["higher", "lower"] = "higher"
 ) -> pd.DataFrame:
     """The rows that no other row beats at lower or equal cost, cheapest first; rows with a NaN are left out."""
-    _need(table, [cost, value])
+    need(table, [cost, value])
     sign = 1.0 if better == "higher" else -1.0
     known = table.dropna(subset=[cost, value])
     costs, values = known[cost].to_numpy(float), sign * known[value].to_numpy(float)
@@ -230,7 +189,8 @@ def pareto_front(
     return known[~np.array(beaten, dtype=bool)].sort_values(cost, kind="stable")
 
 
-def _need(frame: pd.DataFrame, columns: list[str]) -> None:
+def need(frame: pd.DataFrame, columns: list[str]) -> None:
+    """Raises T48Error when a frame is empty or lacks one of these columns."""
     missing = [column for column in columns if column not in frame.columns]
     if missing:
         raise T48Error(f"the table has no column {missing[0]!r}, it needs {', '.join(columns)}")

@@ -9,20 +9,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from t48lab.analysis.objectives import OBJECTIVES
 from t48lab.analysis.plots import log_points, new_axes, short_points, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 TRIAL, BEST, BASELINE, FAINT = "#0072B2", "#D55E00", "#009E73", "#9a9a9a"
-_WORDS = {"mean_score": "mean score [points]", "mean_log_score": "mean natural logarithm of the score"}
 _JITTER = {"x": 0.754878, "y": 0.569840}
-_COSTS = {"ms_per_move": "processor time per move [ms, log scale]", "nodes_per_move": "nodes per move [log scale]"}
-
-
-def objective_label(objective: str) -> str:
-    """An objective as an axis says it."""
-    return _WORDS.get(objective, f"share of games that reach {objective.removeprefix('rate_')}")
 
 
 @styled
@@ -45,7 +39,7 @@ def plot_history(frame: pd.DataFrame, *, objective: str = "mean_score", ax: Axes
     ax.yaxis.set_major_formatter(FuncFormatter(short_points))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("trial")
-    ax.set_ylabel(objective_label(objective))
+    ax.set_ylabel(OBJECTIVES[objective].label)
     ax.legend(loc="lower right")
     ax.set_title(f"{len(frame)} trials of at most {_most(frame)} games, 95% intervals; rings: {pruned.sum()} pruned")
     return ax
@@ -89,7 +83,7 @@ def plot_slice(
     ax.scatter(x[~pruned], y[~pruned], s=18, c=shades[~pruned], linewidths=0, zorder=3)
     ax.yaxis.set_major_formatter(FuncFormatter(short_points))
     ax.set_xlabel(parameter + (" [log scale]" if log else ""))
-    ax.set_ylabel(objective_label(objective))
+    ax.set_ylabel(OBJECTIVES[objective].label)
     ax.set_title("darker: later; rings: pruned")
     return ax
 
@@ -147,7 +141,7 @@ def plot_sensitivity(
     ax.plot(x[own], part.loc[own, "mean"], "D", color=BEST, markersize=7, zorder=4)
     ax.yaxis.set_major_formatter(FuncFormatter(short_points))
     ax.set_xlabel(parameter + (" [log scale]" if log else ""))
-    ax.set_ylabel(objective_label(objective))
+    ax.set_ylabel(OBJECTIVES[objective].label)
     return ax
 
 
@@ -172,8 +166,8 @@ def plot_front(
     ax.scatter(starts[cost], starts["mean"], marker="D", s=42, color=BASELINE, zorder=4)
     log_points(ax, "x", frame[cost].to_numpy(float))
     ax.yaxis.set_major_formatter(FuncFormatter(short_points))
-    ax.set_xlabel(_COSTS[cost])
-    ax.set_ylabel(objective_label(objective))
+    ax.set_xlabel(OBJECTIVES[cost].label)
+    ax.set_ylabel(OBJECTIVES[objective].label)
     ax.legend(loc="lower right")
     ax.set_title(f"{len(frame)} trials of {_most(frame)} games, the front with 95% intervals")
     return ax
@@ -225,7 +219,7 @@ def plot_confirmed(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.set_ylim(len(agents) - 0.4, -0.6)
     ax.grid(visible=False, axis="y")
     ax.xaxis.set_major_formatter(FuncFormatter(short_points))
-    ax.set_xlabel(objective_label(frame["objective"].iloc[0]) + ", 95% interval")
+    ax.set_xlabel(OBJECTIVES[frame["objective"].iloc[0]].label + ", 95% interval")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12 - 0.35 / len(agents)), fontsize=9)
     ax.set_title("What a trial promised, and what is confirmed")
     return ax

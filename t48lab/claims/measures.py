@@ -27,7 +27,7 @@ from t48lab.claims.published import (
 )
 from t48lab.compiled import load
 from t48lab.games import habits, ranks_of, records
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import RULES
 from t48lab.rules import Rules
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def playout_lengths(count: int, playouts: int = 200) -> pd.DataFrame:
             after = np.uint64(board.move(name).afterstate.low)
             lengths = []
             for _ in range(playouts):
-                start = np.uint64(spawn(after, rules[at.MASK], rules[at.FOUR], stream))
+                start = np.uint64(spawn(after, rules[RULES.MASK], rules[RULES.FOUR], stream))
                 lengths.append(int(playout(start, moves, rules, stream, -1, 0)[1]))
             visits = (found.visits or {})[name]
             rows.append({"position": place, "move": name, "visits": visits, "length": float(np.mean(lengths))})

@@ -19,7 +19,7 @@ import numpy as np
 from t48lab.board import DIRECTIONS, Board
 from t48lab.compiled import load
 from t48lab.evaluators import Evaluator, get_evaluator
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import EXTRA, RULES, TABLE
 from t48lab.records import Record, parameter
 from t48lab.rules import Rules
 
@@ -152,8 +152,8 @@ class Published:
 def compiled(evaluator: str | Evaluator) -> Evaluate:
     """The evaluator as a function of packed 4x4 boards."""
     lines, extra = get_evaluator(evaluator).compile()
-    evaluate, mask = load("lines").evaluate, Rules().arrays()[1][at.MASK]
-    unit = 2.0 ** -int(extra[at.SHIFT])
+    evaluate, mask = load("lines").evaluate, Rules().arrays()[1][RULES.MASK]
+    unit = 2.0 ** -int(extra[EXTRA.SHIFT])
     return lambda b: float(evaluate(b, lines, extra, mask)) * unit
 
 
@@ -194,7 +194,7 @@ def left_of_bits(b: int) -> int:
 
 @cache
 def _rows() -> list[int]:
-    rows: list[int] = Rules().arrays()[0][: at.TABLE].tolist()
+    rows: list[int] = Rules().arrays()[0][:TABLE].tolist()
     return rows
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -41,7 +42,11 @@ PLAYERS = (
 )
 """Agents whose games are timed, and how many games of each."""
 
+CALLED = ("random", "expectimax:depth=1,evaluator=classic", "expectimax:depth=3,evaluator=classic")
+"""Agents of which one search of one position is timed."""
+
 _SEED = 2048
+_CALLS = 100
 
 
 @click.command("bench")
@@ -54,7 +59,8 @@ def command(as_json: bool) -> None:
     """
     from t48lab.machine import machine, versions
 
-    found = {"fingerprint": fingerprint(), "speeds": speeds(), "machine": machine(), "versions": versions()}
+    found = {"fingerprint": fingerprint(), "speeds": speeds(), "calls": calls()}
+    found |= {"machine": machine(), "versions": versions()}
     if as_json:
         click.echo(json.dumps(found, allow_nan=False))
     else:
@@ -95,6 +101,25 @@ def speeds() -> dict[str, dict[str, float]]:
     return found
 
 
+def calls() -> dict[str, dict[str, float]]:
+    """Median milliseconds of one `Agent.search`, processor time, and of its compiled call, by the clock; by agent."""
+    from time import thread_time
+
+    from t48lab.agents import make_agent
+
+    found = {}
+    for spec in CALLED:
+        agent, whole, compiled = make_agent(spec), [], []
+        agent.search(POSITIONS[1])
+        for _ in range(_CALLS):
+            start = thread_time()
+            result = agent.search(POSITIONS[1])
+            whole.append(thread_time() - start)
+            compiled.append(result.seconds)
+        found[spec] = {"search_ms": 1000 * median(whole), "compiled_ms": 1000 * median(compiled)}
+    return found
+
+
 def _print(found: dict[str, Any]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -108,7 +133,10 @@ def _print(found: dict[str, Any]) -> None:
     for spec, row in found["speeds"].items():
         share = f"{row['moves_per_s'] / random:.3%}"
         table.add_row(spec, f"{row['games']:,}", f"{row['moves_per_s']:,.0f}", f"{row['nodes_per_s']:,.0f}", share)
-    for shown in (counts, table):
+    called = Table("agent", "search, ms", "compiled call, ms", title="One search of one position", box=SIMPLE_HEAD)
+    for spec, row in found["calls"].items():
+        called.add_row(spec, f"{row['search_ms']:.3f}", f"{row['compiled_ms']:.3f}")
+    for shown in (counts, table, called):
         for column in shown.columns[1:]:
             column.justify = "right"
         console.print(shown)

@@ -19,7 +19,8 @@ _SECONDS_A_CELL = {True: 600, False: 24 * 3600}
 _SWITCH = re.compile(r"^QUICK\s*=\s*(True|False)", flags=re.MULTILINE)
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
-_KERNELS = "bitboard exact rng gameloop random priority greedy expectimax minimax mcts bestfirst adversary".split()
+_SVG = "image/svg+xml"
+_KERNELS = ("bitboard", "exact", "rng", "gameloop")
 
 
 @click.command("notebooks")
@@ -31,11 +32,13 @@ def command(names: tuple[str, ...], full: bool, folder: Path) -> None:
 
     Those whose file names start with a NAME, or all. Quick mode changes no file.
     """
+    from t48lab.agents import AGENTS, SPAWNERS
     from t48lab.compiled import load
     from t48lab.errors import T48Error
 
     paths = select(folder, names)
-    for kernel in _KERNELS:
+    players = [kind.kernel for kind in AGENTS.values()] + [kind.kernel for kind in SPAWNERS.values()]
+    for kernel in (*_KERNELS, *filter(None, players)):
         load(kernel)  # compiling says so on stderr, which would end up in a notebook
     click.echo(f"{len(paths)} to run, {expected(paths) if full else 'in quick mode: under 2 minutes each'}")
     failed = [path.name for path in paths if not _report(path, full)]
@@ -117,13 +120,14 @@ def execute(path: Path, quick: bool, keep: bool) -> Any:
 
 def keep_picture(book: Any, stem: Path) -> None:
     """Writes the notebook's first figure, or its first picture, to a file for the index to show."""
-    for kind, ending in (("image/png", ".png"), ("image/svg+xml", ".svg")):
-        for data in (output.get("data", {}) for cell in book.cells for output in cell.get("outputs", [])):
-            if kind in data:
-                stem.parent.mkdir(exist_ok=True)
-                content = b64decode(data[kind]) if ending == ".png" else data[kind].encode()
-                stem.with_suffix(ending).write_bytes(content)
-                return
+    shown = [output.get("data", {}) for cell in book.cells for output in cell.get("outputs", [])]
+    figures = [b64decode(data["image/png"]) for data in shown if "image/png" in data and _SVG not in data]
+    pictures = [data[_SVG].encode() for data in shown if _SVG in data]
+    for found, ending in ((figures, ".png"), (pictures, ".svg")):
+        if found:
+            stem.parent.mkdir(exist_ok=True)
+            stem.with_suffix(ending).write_bytes(found[0])
+            return
 
 
 def stand_still(book: Any) -> None:

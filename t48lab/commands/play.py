@@ -63,8 +63,8 @@ def _scenes(task: Task) -> Iterator[_Scene]:
     """The positions of a game, each as soon as the compiled game has moved on: its log is read while it grows."""
     import numpy as np
 
-    from t48lab.board import DIRECTIONS, Board
-    from t48lab.games import run_games
+    from t48lab.board import Board
+    from t48lab.games import FIRST, entry, run_games
 
     log, cancel = np.full(_LOG_SIZE, _UNWRITTEN, np.uint8), np.zeros(1, np.int64)
     with ThreadPoolExecutor(1) as pool:
@@ -77,16 +77,16 @@ def _scenes(task: Task) -> Iterator[_Scene]:
                     time.sleep(0.001)
                 if log[place] == _UNWRITTEN:
                     break
-                byte = int(log[place])
-                if place >= 2:
-                    board, action = Board.from_array(tiles), DIRECTIONS[byte & 3]
-                    yield _Scene(board, score, place - 2, action)
+                action, (row, col, tile) = entry(int(log[place]))
+                if place >= FIRST:
+                    board = Board.from_array(tiles)
+                    yield _Scene(board, score, place - FIRST, action)
                     after, reward = board.move(action)
                     tiles, score = after.to_array(), score + reward
-                tiles[byte >> 6, byte >> 4 & 3] = 4 if byte & 4 else 2
+                tiles[row, col] = tile
                 place += 1
             game.result()
-            yield _Scene(Board.from_array(tiles), score, place - 2, None)
+            yield _Scene(Board.from_array(tiles), score, place - FIRST, None)
         finally:
             cancel[0] = 1
 

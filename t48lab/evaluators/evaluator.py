@@ -1,4 +1,4 @@
-"""Evaluators as frozen records: weighted terms that value a position, by name, from TOML or made in Python.
+"""Evaluators of weighted terms, as frozen records.
 
     Evaluator(terms={"empty": 270.0, "corner": Term(10.0, exponent=3.0)}, lost=0.0)
 
@@ -7,25 +7,20 @@
 
 from __future__ import annotations
 
-import functools
 import json
-import math
-import tomllib
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import PlainValidator, field_validator, model_validator
+from pydantic import field_validator, model_validator
 
 from t48lab.board import Board
 from t48lab.errors import T48Error
-from t48lab.evaluators import presets
-from t48lab.evaluators.tables import Compiled, Options, Stage, build, contribution, used
-from t48lab.evaluators.terms import TERMS, PeakTerm
-from t48lab.kernels import layout as at
+from t48lab.evaluators.base import WEIGHTED, BaseEvaluator, Compiled
+from t48lab.evaluators.tables import Options, Stage, build, used
+from t48lab.evaluators.termkinds import Range
+from t48lab.evaluators.terms import TERMS
+from t48lab.kernels.layout import CORNER
 from t48lab.records import Record, nearest, parameter
-from t48lab.rules import Rules
-from t48lab.specs import Resolved
 
 LARGEST = 1e12
 """Largest weight or fixed value: beyond it the fixed point of the tables would lose whole numbers."""
@@ -81,9 +76,9 @@ class _Weighted(Record):
 
     @model_validator(mode="after")
     def _one_corner_rule(self) -> Any:
-        peaks = {n: TERMS[n].rule for n, t in self.terms.items() if t.weight and isinstance(TERMS[n], PeakTerm)}
-        names = [name for name, rule in peaks.items() if rule != at.NO_CORNER]
-        if len({peaks[name] for name in names}) > 1:
+        rules = {name: TERMS[name].corner_rule for name, term in self.terms.items() if term.weight}
+        names = [name for name, rule in rules.items() if rule != CORNER.ANYWHERE]
+        if len({rules[name] for name in names}) > 1:
             raise T48Error(f"terms {' and '.join(names)} ask for the corner in different ways, keep one")
         return self
 
@@ -107,10 +102,10 @@ class Phase(_Weighted):
         return self
 
 
-class Evaluator(_Weighted):
+class Evaluator(BaseEvaluator, _Weighted):
     """The value of a position: the sum of weighted terms. Hashable; raises T48Error when made wrongly."""
 
-    name: ClassVar[str] = "an evaluator"
+    kind: ClassVar[str] = WEIGHTED
     lost: float | Literal["evaluation"] = parameter(
         "evaluation", "value of a position without a legal move: a number, or what the terms say"
     )
@@ -132,6 +127,11 @@ class Evaluator(_Weighted):
             raise T48Error(f"phases must be a list of phases, got {value!r}")
         return tuple(phase if isinstance(phase, Phase) else Phase(**phase) for phase in value)
 
+    @property
+    def floored(self) -> bool:
+        """Whether a position with a legal move counts at least as much as a lost one."""
+        return self.floor
+
     @model_validator(mode="after")
     def _floor_needs_a_number(self) -> Evaluator:
         if self.floor and self.lost == "evaluation":
@@ -147,25 +147,8 @@ class Evaluator(_Weighted):
             raise T48Error(f"term {missing[0]!r} has no usual range to normalise by, only {known} have")
         return self
 
-    def __hash__(self) -> int:
-        return hash(json.dumps(self.model_dump(mode="json")))
-
-    @classmethod
-    def from_toml(cls, path: str | Path) -> Evaluator:
-        """The evaluator that a TOML file describes by the keys of this record; raises T48Error."""
-        try:
-            data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise T48Error(f"cannot read evaluator {path}: {error.strerror}") from None
-        except (ValueError, RecursionError) as error:
-            raise T48Error(f"{path} is not valid TOML: {error}") from None
-        try:
-            return cls(**data)
-        except T48Error as error:
-            raise T48Error(f"{path}: {error}") from None
-
     def to_toml(self) -> str:
-        """The text of a TOML file from which `from_toml` makes an equal evaluator."""
+        """As of any evaluator."""
         plain = self.model_dump(mode="json", exclude_none=True, exclude={"terms", "phases"})
         text = [f"{key} = {json.dumps(value)}" for key, value in plain.items()]
         text += ["", "[terms]", *_toml_terms(self.terms)]
@@ -175,23 +158,24 @@ class Evaluator(_Weighted):
             text += ["[phases.terms]", *_toml_terms(phase.terms)]
         return "\n".join(text) + "\n"
 
-    def compile(self, rules: Rules = Rules()) -> Compiled:
-        """Tables for the compiled searches on boards of these rules; made once, shared, not to be changed."""
-        return _compile(self, rules.rows, rules.cols)
+    def resolved(self) -> dict[str, Any]:
+        """As of any evaluator; names no kind, as keys began before there were others."""
+        return self.model_dump(mode="json")
 
-    def value(self, board: Board | str) -> float:
-        """The value of a position as the compiled searches see it."""
-        import numpy as np
+    def stated(self) -> dict[str, Any]:
+        """As of any evaluator, without a kind."""
+        return self.model_dump(mode="json", exclude_defaults=True)
 
-        from t48lab.kernels.exact import ranked_down
-        from t48lab.kernels.lines import evaluate
+    def tables(self, rows: int, cols: int) -> Compiled:
+        """As of any evaluator."""
+        phases = [Stage(phase.weights, phase.largest_below, phase.empty_above) for phase in self.phases]
+        lost = None if self.lost == "evaluation" else self.lost
+        options = Options(self.normalised, self.full, lost, self.floor)
+        return build([*phases, Stage(self.weights)], options, rows, cols)
 
-        board = Board.parse(board)
-        rules = Rules(rows=board.rows, cols=board.cols)
-        lines, extra = self.compile(rules)
-        low, high = (np.uint64(plane) for plane in board.planes)
-        fixed = evaluate(np.uint64(ranked_down(low, high)), lines, extra, rules.arrays()[1][at.MASK])
-        return math.ldexp(float(fixed), -int(extra[at.SHIFT]))
+    def lost_value(self, board: Board | str) -> float:
+        """As of any evaluator."""
+        return self.value(board) if self.lost == "evaluation" else self.lost
 
     def explain(self, board: Board | str) -> dict[str, float]:
         """What each term adds to the value of a position, in float64; `full` alone when it counts."""
@@ -201,7 +185,7 @@ class Evaluator(_Weighted):
         weights, ranks = self._stage(board).weights, board.ranks()
         terms = used(weights, self.normalised)
         return dict.fromkeys(weights, 0.0) | {
-            term.name: scale * contribution(term, exponent, ranks) for term, scale, exponent in terms
+            term.name: scale * term.on(ranks, exponent) for term, scale, exponent in terms
         }
 
     def _stage(self, board: Board) -> _Weighted:
@@ -209,46 +193,51 @@ class Evaluator(_Weighted):
         found = (p for p in self.phases if Stage({}, p.largest_below, p.empty_above).holds(largest, empty))
         return next(found, self)
 
+    def free(self) -> tuple[str, ...]:
+        """As of any evaluator; exponents, where a term has one, and `lost` go without saying."""
+        return tuple(f"{term}.weight" for term in self.terms)
+
+    def range_of(self, name: str) -> Range | None:
+        """As of any evaluator: what the term's definition states."""
+        if name == "lost":
+            return None
+        term, part = self._split(name)
+        known = TERMS[term].weight if part == "weight" else TERMS[term].exponents
+        if known is None:
+            raise T48Error(f"term {term!r} has no exponent, leave it out")
+        return known
+
+    def value_of(self, name: str) -> Any:
+        """As of any evaluator."""
+        if name == "lost":
+            return self.lost
+        term, part = self._split(name)
+        return getattr(self.terms[term], part)
+
+    def placed(self, values: Mapping[str, Any]) -> Self:
+        """As of any evaluator."""
+        terms, lost = dict(self.terms), values.get("lost", self.lost)
+        for name in values.keys() - {"lost"}:
+            term, part = self._split(name)
+            terms[term] = terms[term].changed(**{part: values[name]})
+        return self.changed(terms=terms, lost=lost)
+
+    def without(self, parts: Sequence[str]) -> Self:
+        """As of any evaluator; the parts are terms."""
+        for name in parts:
+            self._split(f"{name}.weight")
+        return self.changed(terms={name: term for name, term in self.terms.items() if name not in parts})
+
+    def _split(self, name: str) -> tuple[str, str]:
+        """The term and its number that TERM.weight or TERM.exponent stands for; raises T48Error."""
+        term, _, part = name.partition(".")
+        if term not in self.terms:
+            raise T48Error(f"the evaluator has no term {term!r}, {nearest(term, self.terms)}")
+        if part not in Term.model_fields:
+            raise T48Error(f"a term has no {part!r}, {nearest(part, Term.model_fields)}")
+        return term, part
+
 
 def _toml_terms(terms: dict[str, Term]) -> list[str]:
     plain = ((name, term.weight, term.exponent) for name, term in terms.items())
     return [f"{n} = {w}" if e is None else f"{n} = {{ weight = {w}, exponent = {e} }}" for n, w, e in plain]
-
-
-@functools.lru_cache(maxsize=64)
-def _compile(evaluator: Evaluator, rows: int, cols: int) -> Compiled:
-    phases = [Stage(phase.weights, phase.largest_below, phase.empty_above) for phase in evaluator.phases]
-    lost = None if evaluator.lost == "evaluation" else evaluator.lost
-    options = Options(evaluator.normalised, evaluator.full, lost, evaluator.floor)
-    return build([*phases, Stage(evaluator.weights)], options, rows, cols)
-
-
-PRESETS: dict[str, Evaluator] = {name: Evaluator(**data) for name, (_, data) in presets.PRESETS.items()}
-"""Evaluators by name; `presets.py` says what each is."""
-
-
-def get_evaluator(choice: str | Path | Evaluator) -> Evaluator:
-    """The evaluator itself, the preset of that name, or the one in a TOML file; raises T48Error."""
-    if isinstance(choice, Evaluator):
-        return choice
-    if isinstance(choice, str) and choice.lower() in PRESETS:
-        return PRESETS[choice.lower()]
-    if isinstance(choice, Path) or (isinstance(choice, str) and ("/" in choice or choice.endswith(".toml"))):
-        return Evaluator.from_toml(choice)
-    remedy = nearest(str(choice), PRESETS)
-    raise T48Error(f"no evaluator {choice!r}, {remedy}; a file of weights ends in .toml")
-
-
-def evaluator_choice(value: object) -> str | Evaluator:
-    """A preset's name, or an evaluator read from a file, an object or a mapping; equal presets go by name."""
-    if isinstance(value, str) and value in PRESETS:
-        return value
-    evaluator = Evaluator(**value) if isinstance(value, dict) else get_evaluator(value)  # type: ignore[arg-type]
-    return next((name for name, preset in PRESETS.items() if preset == evaluator), evaluator)
-
-
-EvaluatorChoice = Annotated[
-    str | Evaluator,
-    PlainValidator(evaluator_choice),
-    Resolved(lambda choice: get_evaluator(choice).model_dump(mode="json")),
-]

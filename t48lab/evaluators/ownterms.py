@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from t48lab.errors import T48Error
-from t48lab.evaluators.tables import all_lines
-from t48lab.evaluators.terms import TERMS, Function, LineTerm, Range
+from t48lab.evaluators.blocks import Function, all_lines
+from t48lab.evaluators.termkinds import LineTerm, Range
+from t48lab.evaluators.terms import TERMS
 from t48lab.kernels.layout import TABLE
 
 USUAL = Range(0.01, 1000.0, log=True)
@@ -36,7 +37,7 @@ def line_term(
         lines = all_lines(4)
         table = _checked(name, take(lines, exponent))
         known = TERMS.get(name)
-        if known and not (isinstance(known, LineTerm) and np.array_equal(known.function(lines, exponent), table)):
+        if known and not np.array_equal(known.table(exponent), table):  # type: ignore[arg-type]
             raise T48Error(f"there is a term {name!r} with another definition, choose another name")
         symmetric = np.array_equal(take(lines[:, ::-1], exponent), table)
         meaning = " ".join((function.__doc__ or "").split())

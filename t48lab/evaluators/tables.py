@@ -1,27 +1,19 @@
-"""Weighted terms turned into the arrays that `kernels/lines.py` reads, and into contributions for people."""
+"""Weighted terms turned into the arrays that `kernels/lines.py` reads."""
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from t48lab.evaluators.terms import (
-    TERMS,
-    CountTerm,
-    Definition,
-    HeatTerm,
-    LineTerm,
-    PeakTerm,
-    PlacedTerm,
-    Ranks,
-    Reals,
-)
-from t48lab.kernels import layout as at
+from t48lab.evaluators.base import Compiled
+from t48lab.evaluators.blocks import Block
+from t48lab.evaluators.termkinds import Definition
+from t48lab.evaluators.terms import TERMS
+from t48lab.kernels.layout import BLOCK, CLASS, CORNER, EXTRA, TABLE
 
 LINE_BITS, OTHER_BITS, MOST_SHIFT = 27, 50, 24
 """Bits of the largest line entry (eight of them fit in 32 bits) and of the largest other number in fixed point;
@@ -54,71 +46,6 @@ class Options(NamedTuple):
     floor: bool = False
 
 
-class Compiled(NamedTuple):
-    """An evaluator's arrays, see `kernels/layout.py`; shared by everyone who compiles it, never changed."""
-
-    lines: NDArray[np.int32]
-    extra: NDArray[np.int64]
-
-
-class Block:
-    """A stage's numbers in float64: eight line tables, and everything by largest rank, empty cells or heat."""
-
-    def __init__(self, rows: int, cols: int) -> None:
-        self.row, self.column = np.zeros((2, at.TABLE))
-        self.placed: dict[int, Reals] = {}
-        self.inside, self.outside = np.zeros((2, 16))
-        self.empty, self.squash = np.zeros(17), np.zeros(at.SQUASH_SIZE)
-        self.rule, self.heat = at.NO_CORNER, False
-        self.rows, self.cols = rows, cols
-
-    def add(self, term: Definition, scale: float, exponent: float | None) -> None:
-        """Add `scale` times a term."""
-        if isinstance(term, LineTerm):
-            self.row += scale * line_values(term.function, self.cols, exponent)
-            self.column += scale * line_values(term.column or term.function, self.rows, exponent)
-        elif isinstance(term, PlacedTerm):
-            for i in range(self.rows):
-                values = term.function(all_lines(self.cols), exponent, i)
-                self.placed[i] = self.placed.get(i, 0.0) + scale * values
-        elif isinstance(term, PeakTerm):
-            values = scale * term.function(np.arange(16))
-            self.inside += values
-            self.outside += values if term.rule == at.NO_CORNER else values * term.outside
-            self.rule = max(self.rule, term.rule)
-        elif isinstance(term, CountTerm):
-            self.empty += scale * term.function(np.arange(17))
-        elif isinstance(term, HeatTerm):
-            self.squash += scale * term.function(2 * np.arange(at.SQUASH_SIZE))
-            self.heat = True
-
-    def tables(self) -> list[Reals | None]:
-        """The tables of row 0 to 3 and column 0 to 3, None for lines that the board does not have."""
-        rows = [self.row + self.placed.get(i, 0.0) for i in range(self.rows)]
-        columns = [self.column] * self.cols
-        return [*rows, *[None] * (4 - self.rows), *columns, *[None] * (4 - self.cols)]
-
-    def others(self) -> Iterator[tuple[int, Reals]]:
-        """Place in the block and float64 numbers of everything but the line tables."""
-        yield at.PEAK_OUT, self.outside
-        yield at.PEAK_IN, self.inside
-        yield at.EMPTY, self.empty
-        yield at.SQUASH, self.squash
-
-
-@functools.cache
-def all_lines(cells: int) -> Ranks:
-    """Ranks of the first `cells` cells of all lines, int64[65536, cells]; do not change them."""
-    lines = np.arange(at.TABLE)
-    return np.stack([(lines >> (12 - 4 * i)) & 15 for i in range(cells)], axis=1)
-
-
-@functools.lru_cache(maxsize=32)
-def line_values(function: Callable[..., Reals], cells: int, exponent: float | None) -> Reals:
-    """A line term's value of all lines, float64[65536]; do not change it. Kept: tuning asks with other weights."""
-    return function(all_lines(cells), exponent)
-
-
 def used(weights: Weights, normalised: bool = False) -> Iterator[tuple[Definition, float, float | None]]:
     """Definition, scale and exponent of every term of weight other than 0, by name."""
     for name in sorted(weights):
@@ -132,24 +59,23 @@ def build(stages: Sequence[Stage], options: Options, rows: int, cols: int) -> Co
     """The arrays of an evaluator on boards of this size; the last stage covers what the others leave."""
     blocks = [_block(stage.weights, options, rows, cols) for stage in stages]
     shift = _shift(blocks, options.lost)
-    extra = np.zeros(at.BLOCKS + at.BLOCK * len(blocks), np.int64)
+    extra = np.zeros(EXTRA.BLOCKS + BLOCK.SIZE * len(blocks), np.int64)
     pool = _Pool(shift)
     for i, block in enumerate(blocks):
-        _write(extra[at.BLOCKS + i * at.BLOCK :], block, pool, options)
-    extra[at.SHIFT], extra[at.PHASES] = shift, len(blocks)
-    extra[at.LOST_KIND] = options.lost is None
-    extra[at.LOST] = round(math.ldexp(options.lost or 0.0, shift))
-    terms = [term for stage in stages for term, _, _ in used(stage.weights)]
-    extra[at.SYMMETRIC] = (rows, cols) == (4, 4) and all(term.symmetric for term in terms)
-    extra[at.PHASE_TABLE : at.BLOCKS] = _phase_table(stages)
-    extra[at.CLASS] = _kind(blocks, extra, options.full is not None)
+        _write(extra[EXTRA.BLOCKS + i * BLOCK.SIZE :], block, pool, options)
+    extra[EXTRA.SHIFT], extra[EXTRA.PHASES] = shift, len(blocks)
+    extra[EXTRA.LOST_KIND] = options.lost is None
+    extra[EXTRA.LOST] = round(math.ldexp(options.lost or 0.0, shift))
+    extra[EXTRA.FLOORED] = options.floor
+    extra[EXTRA.PHASE_TABLE : EXTRA.BLOCKS] = _phase_table(stages)
+    extra[EXTRA.CLASS] = _kind(blocks, extra, options.full is not None)
     return Compiled(pool.lines(), extra)
 
 
 def _block(weights: Weights, options: Options, rows: int, cols: int) -> Block:
     block = Block(rows, cols)
     for term, scale, exponent in used(weights, options.normalised):
-        block.add(term, scale, exponent)
+        term.add_to(block, scale, exponent)
     if options.full is not None:
         block.empty[0] = options.full
     return block
@@ -172,9 +98,9 @@ class _Pool:
 
     def place(self, table: NDArray[Any] | None, scaled: bool = True) -> int:
         """The offset of a table; of a table of zeros for None."""
-        numbers = np.zeros(at.TABLE) if table is None else table
+        numbers = np.zeros(TABLE) if table is None else table
         fixed = np.rint(np.ldexp(numbers, self.shift) if scaled else numbers).astype(np.int32)
-        return self.offsets.setdefault(fixed.tobytes(), at.TABLE * len(self.offsets))
+        return self.offsets.setdefault(fixed.tobytes(), TABLE * len(self.offsets))
 
     def lines(self) -> NDArray[np.int32]:
         return np.frombuffer(bytearray(b"".join(self.offsets)), np.int32)
@@ -182,16 +108,15 @@ class _Pool:
 
 def _write(extra: NDArray[np.int64], block: Block, pool: _Pool, options: Options) -> None:
     tables = block.tables()
-    for first, absent in ((at.ROW_TABLES, tables[0]), (at.COLUMN_TABLES, tables[4])):
+    for first, absent in ((BLOCK.ROW_TABLES, tables[0]), (BLOCK.COLUMN_TABLES, tables[4])):
         zero_at_empty = absent is not None and absent[0] == 0
         for i in range(4):
             table = tables[first + i]
             extra[first + i] = pool.place(absent if table is None and zero_at_empty else table)
-    extra[at.HEAT] = pool.place(TERMS["heat"].heat(all_lines(4)), scaled=False) if block.heat else -1
-    extra[at.CORNER_RULE], extra[at.FULL_ALONE] = block.rule, options.full is not None
-    extra[at.FLOORED] = options.floor
+    extra[BLOCK.HEAT] = -1 if block.heat is None else pool.place(block.heat, scaled=False)
+    extra[BLOCK.CORNER_RULE], extra[BLOCK.FULL_ALONE] = block.rule, options.full is not None
     corners = {(i, j) for i in (0, block.rows - 1) for j in (0, block.cols - 1)}
-    extra[at.CORNERS] = sum(1 << (60 - 16 * i - 4 * j) for i, j in corners)
+    extra[BLOCK.CORNERS] = sum(1 << (60 - 16 * i - 4 * j) for i, j in corners)
     for place, numbers in block.others():
         extra[place : place + len(numbers)] = np.rint(np.ldexp(numbers, pool.shift))
 
@@ -210,36 +135,11 @@ def _kind(blocks: list[Block], extra: NDArray[np.int64], full: bool) -> int:
 
     Searches may ask for the peak of a transposed board, so a corner rule that this can change is general.
     """
-    offsets = extra[at.BLOCKS : at.BLOCKS + 8].reshape(2, 4)
+    offsets = extra[EXTRA.BLOCKS : EXTRA.BLOCKS + 8].reshape(2, 4)
     block = blocks[0]
-    if len(blocks) > 1 or block.heat or block.empty.any() or full or (offsets != offsets[:, :1]).any():
-        return int(at.GENERAL)
+    if len(blocks) > 1 or block.heat is not None or block.empty.any() or full or (offsets != offsets[:, :1]).any():
+        return int(CLASS.WHOLE_BOARD)
     if not (block.inside.any() or block.outside.any()):
-        return int(at.PURE_LINES)
-    turns = block.rule == at.FIRST_IN_CORNER or (block.rule == at.ANY_CORNER and block.rows != block.cols)
-    return int(at.GENERAL if turns else at.LINES_AND_PEAK)
-
-
-def contribution(term: Definition, exponent: float | None, ranks: Ranks) -> float:
-    """A term's value on a board of ranks (int64[rows, cols]), straight from its definition in float64."""
-    if isinstance(term, LineTerm):
-        column = term.column or term.function
-        return float(term.function(ranks, exponent).sum() + column(ranks.T, exponent).sum())
-    if isinstance(term, PlacedTerm):
-        return float(sum(term.function(ranks[i : i + 1], exponent, i)[0] for i in range(len(ranks))))
-    if isinstance(term, PeakTerm):
-        share = 1.0 if _rule_holds(term.rule, ranks) else term.outside
-        return share * float(term.function(np.array([ranks.max()]))[0])
-    if isinstance(term, HeatTerm):
-        return float(term.function(term.heat(ranks).sum() + term.heat(ranks.T).sum()))
-    return float(term.function(np.array([(ranks == 0).sum()]))[0])
-
-
-def _rule_holds(rule: int, ranks: Ranks) -> bool:
-    top = ranks.max()
-    if rule == at.TOP_LEFT:
-        return bool(ranks[0, 0] == top)
-    if rule == at.FIRST_IN_CORNER:
-        i, j = divmod(int(ranks.argmax()), ranks.shape[1])
-        return i in (0, ranks.shape[0] - 1) and j in (0, ranks.shape[1] - 1)
-    return rule == at.NO_CORNER or bool(top in ranks[:: max(len(ranks) - 1, 1), :: max(ranks.shape[1] - 1, 1)])
+        return int(CLASS.LINES)
+    turns = block.rule == CORNER.FIRST or (block.rule == CORNER.ANY and block.rows != block.cols)
+    return int(CLASS.WHOLE_BOARD if turns else CLASS.LINES_AND_PEAK)

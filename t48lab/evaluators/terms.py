@@ -12,76 +12,16 @@ reading direction. `system A` to `system E` are the five published agents that t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from t48lab.kernels.layout import ANY_CORNER, FIRST_IN_CORNER, NO_CORNER, TOP_LEFT
+from t48lab.evaluators.blocks import Function, Ranks, Reals
+from t48lab.evaluators.termkinds import CountTerm, Definition, HeatTerm, LineTerm, PeakTerm, PlacedTerm, Range
+from t48lab.kernels.layout import CORNER
 
-Reals = NDArray[np.float64]
-Ranks = NDArray[np.int64]
-Function = Callable[..., Reals]
-
-
-@dataclass(frozen=True)
-class Range:
-    """From where to where a tuner may look for a number, and whether on a logarithmic scale."""
-
-    low: float
-    high: float
-    log: bool = False
-
-
-@dataclass(frozen=True)
-class Definition:
-    """What is known of a term; `norm` is what a normalised evaluator divides it by."""
-
-    name: str
-    meaning: str
-    source: str
-    symmetric: bool
-    weight: Range
-    function: Function
-    exponent: float | None = None
-    exponents: Range | None = None
-    norm: float | None = None
-
-
-@dataclass(frozen=True)
-class LineTerm(Definition):
-    """`function(ranks[n, cells], exponent) -> float64[n]`, for rows and, without `column`, for columns."""
-
-    column: Function | None = None
-
-
-@dataclass(frozen=True)
-class PlacedTerm(Definition):
-    """`function(ranks[n, cells], exponent, row) -> float64[n]` for rows alone, by the row's number."""
-
-
-@dataclass(frozen=True)
-class PeakTerm(Definition):
-    """`function(ranks[n]) -> float64[n]` of the largest rank; counts times `outside` where `rule` fails."""
-
-    rule: int = NO_CORNER
-    outside: float = 0.0
-
-
-@dataclass(frozen=True)
-class CountTerm(Definition):
-    """`function(counts[n]) -> float64[n]` of the number of empty cells."""
-
-
-@dataclass(frozen=True)
-class HeatTerm(Definition):
-    """`function(heat[n]) -> float64[n]` of H, the sum over rows and columns of `heat(ranks)`."""
-
-    heat: Callable[[Ranks], Ranks] = lambda ranks: ranks
-
-
-TERMS: dict[str, Any] = {}
+TERMS: dict[str, Definition] = {}
 
 
 def _define(
@@ -326,7 +266,7 @@ def _largest_log1(ranks: Ranks) -> Reals:
     return np.asarray(np.log2(face_values(ranks) + 1.0))
 
 
-@_define(PeakTerm, "corner_largest", "system A", Range(0.01, 100.0, log=True), rule=ANY_CORNER)
+@_define(PeakTerm, "corner_largest", "system A", Range(0.01, 100.0, log=True), rule=CORNER.ANY)
 def _corner_largest(ranks: Ranks) -> Reals:
     """M when a tile of face value M stands in any of the four corners, else 0."""
     return _largest(ranks)
@@ -337,7 +277,7 @@ def _corner_largest(ranks: Ranks) -> Reals:
     "corner_bonus",
     "system A, the constant bonus it found unstable",
     Range(1.0, 10_000.0, log=True),
-    rule=ANY_CORNER,
+    rule=CORNER.ANY,
 )
 def _corner_bonus(ranks: Ranks) -> Reals:
     """1 when a tile of face value M stands in any of the four corners, else 0; 0 on the empty board."""
@@ -350,7 +290,7 @@ def _corner_bonus(ranks: Ranks) -> Reals:
     "system E",
     Range(0.1, 1000.0, log=True),
     symmetric=False,
-    rule=FIRST_IN_CORNER,
+    rule=CORNER.FIRST,
 )
 def _corner_log(ranks: Ranks) -> Reals:
     """lg M when the first tile of face value M, row by row from the top-left, stands in a corner, else 0."""
@@ -363,7 +303,7 @@ def _corner_log(ranks: Ranks) -> Reals:
     "system D, D4",
     Range(0.01, 100.0, log=True),
     symmetric=False,
-    rule=TOP_LEFT,
+    rule=CORNER.TOP_LEFT,
     outside=0.25,
 )
 def _top_left_largest(ranks: Ranks) -> Reals:

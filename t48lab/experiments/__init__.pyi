@@ -8,6 +8,8 @@ from .experiment import agent_of as agent_of
 from .experiment import load_experiment as load_experiment
 from .experiment import make_experiment as make_experiment
 from .experiment import run_experiment as run_experiment
+from .figures import Findings as Findings
+from .figures import figure as figure
 from .report import Sheet as Sheet
 from .report import pairing_note as pairing_note
 from .report import percent as percent

@@ -32,7 +32,6 @@ DEALS = 1000
 """Most deals of a duel, unless told otherwise."""
 SEED = 2048
 
-_BUDGETS = ("depth", "nodes", "simulations", "seconds")
 _TRIAL_GAMES, _TRIAL_SEED = 4, 2**40
 _SHORTEST = 1e-4
 _UNEVEN = 0.1
@@ -182,8 +181,7 @@ def with_seconds(agent: Agent | str, seconds: float) -> Agent:
     agent = make_agent(agent)
     if "seconds" not in type(agent).model_fields:
         raise T48Error(f"{agent.name} takes no time limit, so it cannot be given equal time; leave --equal-time out")
-    fields = type(agent).model_fields
-    kept = {name: getattr(agent, name) for name in fields if name not in _BUDGETS}
+    kept = {name: getattr(agent, name) for name in type(agent).model_fields if name not in agent.budgets}
     return type(agent)(**kept | {"seconds": seconds})
 
 

@@ -5,7 +5,6 @@ Every table says how many games, which seeds and which intervals its numbers res
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from t48lab.analysis import TILES, correlations, curves, pairing, pairs, pareto_front, summary
+from t48lab.analysis import STATISTICS, TILES, correlations, pairing, pairs, pareto_front, summary, two, with_interval
+from t48lab.analysis import percent as percent
+from t48lab.analysis import short as short
+from t48lab.analysis import whole as whole
 from t48lab.errors import T48Error
+from t48lab.experiments.figures import Findings, write_figures
 from t48lab.experiments.store import Store
-from t48lab.experiments.table_memory import table_sizes
 from t48lab.files import write_whole
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from rich.table import Table
 
 _TEX = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "$": r"\$", "{": r"\{", "}": r"\}",
@@ -88,22 +89,15 @@ class Sheet:
 
 def summary_sheet(table: pd.DataFrame, note: str, groups: dict[str, str], tiles: int = len(TILES)) -> Sheet:
     """The sheet of a `summary`, with the rates of those `tiles` tiles that tell the agents apart best."""
-    rates = table[[f"rate_{tile}" for tile in TILES]].rename(columns=lambda name: int(name[5:]))
-    telling = rates.loc[:, (rates > 0).any()].var(ddof=0).nlargest(max(tiles, 1)).index
-    shown = sorted(telling) or [TILES[0]]
-    header = ["agent", "games", "mean score (95%)", "median", *(f"{tile} (95%)" for tile in shown)]
-    header += ["moves", "nodes/move", "µs/move"]
+    many = [statistic.name for statistic in STATISTICS if statistic.one_of_many]
+    rates = table[many]
+    telling = set(rates.loc[:, (rates > 0).any()].var(ddof=0).nlargest(max(tiles, 1)).index) or {many[0]}
+    shown = [s for s in STATISTICS if s.heading and (s.name in telling or not s.one_of_many)]
+    shown.sort(key=lambda statistic: statistic.speed)
+    header = ["agent", *(s.heading + (" (95%)" if s.ends else "") for s in shown)]
 
     def cells(row: dict[str, Any]) -> list[str]:
-        return [
-            str(row["games"]),
-            _between(row, "mean_score", "mean_low", "mean_high", whole),
-            whole(row["median_score"]),
-            *(_between(row, f"rate_{tile}", f"rate_{tile}_low", f"rate_{tile}_high", percent) for tile in shown),
-            whole(row["mean_moves"]),
-            short(row["nodes_per_move"]),
-            short(1000 * row["ms_per_move"]),
-        ]
+        return [_between(row, s.name, *s.ends, s.show) if s.ends else s.show(row[s.name]) for s in shown]
 
     return Sheet("Scores, tiles and cost", header, _sections(table, cells, groups), note)
 
@@ -162,7 +156,7 @@ def write_report(folder: str | Path, baseline: str | None = None, width: int = 1
     worth = pairing_note(tables["correlations"])
     for name, sheet in zip(("summary", "pairs"), sheets, strict=False):
         write_whole(store.folder / "tables" / f"{name}.tex", sheet.latex().encode())
-    figures = _write_figures(store.folder / "figures", games, tables, groups)
+    figures = write_figures(Findings(games, tables, groups), store.folder / "figures")
     write_whole(store.folder / "report.md", _markdown(manifest, sheets, worth, games, figures).encode())
     smaller = [summary_sheet(tables["summary"], note, groups, tiles) for tiles in range(len(TILES), 0, -1)]
     fitting = next((sheet for sheet in smaller if sheet.width <= width), smaller[-1])
@@ -177,44 +171,6 @@ def make_tables(games: pd.DataFrame, baseline: str | None = None) -> dict[str, p
     table, first = summary(games), baseline or str(games["agent"].iloc[0])
     front = pareto_front(table, "ms_per_move", "mean_score")
     return {"summary": table, "pairs": pairs(games, first), "correlations": correlations(games), "front": front}
-
-
-def _write_figures(
-    folder: Path, games: pd.DataFrame, tables: dict[str, pd.DataFrame], groups: dict[str, str]
-) -> list[str]:
-    from t48lab import analysis
-
-    table, related = tables["summary"], tables["correlations"]
-    timed = table["ms_per_move"].notna().any()
-    front = tables["front"]
-    drawings: dict[str, Callable[[], Axes]] = {
-        "scores": lambda: analysis.plot_scores(games),
-        "rates": lambda: analysis.plot_rates(table),
-    }
-    if timed:
-        drawings["speed"] = lambda: analysis.plot_speed(table, front=front)
-    if len(tables["pairs"]):
-        drawings["differences"] = lambda: analysis.plot_differences(tables["pairs"])
-    if len(related):
-        first = related[related["spawner"] == related["spawner"].iloc[0]]
-        drawings["correlations"] = lambda: analysis.plot_correlations(first)
-    sizes = table_sizes(games)
-    lines = curves(games[games["spawner"] == games["spawner"].iloc[0]], _families(games, groups))
-    if sizes["table_bits"].nunique() > 2:
-        drawings["table_sizes"] = lambda: analysis.plot_table_sizes(sizes)
-    elif lines["group"].nunique() > 1:
-        drawings["curves"] = lambda: analysis.plot_curves(lines, front=front)
-    for name, draw in drawings.items():
-        analysis.write_figure(draw(), folder, name)
-    return list(drawings)
-
-
-def _families(games: pd.DataFrame, groups: dict[str, str]) -> dict[str, str]:
-    """The groups by agent, without those that are not three or more agents of one kind: a line could not join them."""
-    agents = games.drop_duplicates("agent").set_index("agent")
-    kinds = agents["spec"].str.partition(":")[0].groupby(agents.index.map(groups))
-    joined = set(kinds.size()[(kinds.size() > 2) & (kinds.nunique() == 1)].index) - {""}
-    return {agent: group for agent, group in groups.items() if group in joined}
 
 
 def _markdown(
@@ -252,35 +208,7 @@ def _sections(
 
 
 def _between(row: dict[str, Any], value: str, low: str, high: str, show: Callable[[float], str]) -> str:
-    if math.isnan(row[low]):
-        return show(row[value])
-    ends = show(row[low]), show(row[high])
-    between = " to " if any("−" in end for end in ends) else "–"
-    return f"{show(row[value])} ({between.join(ends)})".replace("%–", "–")
-
-
-def whole(value: float) -> str:
-    """The number without decimals, thousands apart; - for NaN."""
-    return "-" if math.isnan(value) else f"{value:,.0f}".replace("-", "−")
-
-
-def short(value: float) -> str:
-    """The number to three digits; - for NaN."""
-    if math.isnan(value):
-        return "-"
-    return whole(value) if abs(value) >= 100 else f"{value:.3g}".replace("-", "−")
-
-
-def two(value: float) -> str:
-    """The number to two decimals; - for NaN."""
-    return "-" if math.isnan(value) else f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
-
-
-def percent(value: float) -> str:
-    """The share in percent, one decimal below 10%; - for NaN."""
-    if math.isnan(value):
-        return "-"
-    return f"{100 * value:.1f}%" if 0 < value < 0.0995 else f"{100 * value:.0f}%"
+    return with_interval(row[value], row[low], row[high], show)
 
 
 def _pipes(cells: list[str]) -> str:

@@ -20,19 +20,14 @@ import pyarrow.parquet as pq
 
 from t48lab.errors import T48Error
 from t48lab.files import abandoned, told, write_whole
+from t48lab.games import COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA_VERSION = 1
-SCHEMA = pa.schema(
-    [(name, pa.string()) for name in ("agent", "spec", "agent_key", "spawner")]
-    + [(name, pa.int64()) for name in ("seed", "game", "score", "max_tile", "moves", "nodes")]
-    + [("seconds", pa.float64()), ("final", pa.string()), ("ended", pa.string()), ("timed", pa.bool_())]
-    + [(name, pa.int64()) for name in ("probes", "hits")]
-)
-ADDED: dict[int, dict[str, Any]] = {}
-"""Columns that a schema version after the first brought, with what games stored before it have in them."""
+_TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+SCHEMA_VERSION = max(column.since for column in COLUMNS)
+SCHEMA = pa.schema([(column.name, _TYPES[column.kind]) for column in COLUMNS])
 KEY = ["agent_key", "spawner", "seed", "game"]
 GameKey = tuple[str, str, int, int]
 
@@ -129,7 +124,7 @@ class Store:
         return dict(manifest)
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
-        """Nothing; manifest.json now holds this."""
+        """Writes this to manifest.json."""
         text = json.dumps({"schema": SCHEMA_VERSION} | manifest, indent=2, ensure_ascii=False, allow_nan=False)
         write_whole(self.folder / "manifest.json", text.encode() + b"\n")
 
@@ -152,7 +147,7 @@ class Store:
             raise T48Error(f"{path} is no table ({_first_line(error)}), write it again with `t48lab report`") from None
 
     def check(self, experiment: str, agents: dict[str, str]) -> None:
-        """Nothing; raises T48Error when the folder holds another experiment's games.
+        """Raises T48Error when the folder holds another experiment's games.
 
         `agents` are labels by agent_key. Another experiment is one of another name, one whose label stands
         for an agent with other parameters, or one that shares no agent with the stored games.
@@ -242,10 +237,10 @@ def _read_part(path: Path) -> pa.Table:
 
 def _upgraded(table: pa.Table, version: int) -> pa.Table:
     """The rows of an older version with the columns of this one; columns that have no place here stay."""
-    for newer in range(version + 1, SCHEMA_VERSION + 1):
-        for name, value in ADDED[newer].items():
-            column = pa.array([value] * len(table), SCHEMA.field(name).type)
-            table = table.append_column(name, column)
+    for column in COLUMNS:
+        if version < column.since <= SCHEMA_VERSION:
+            values = pa.array([column.before] * len(table), SCHEMA.field(column.name).type)
+            table = table.append_column(column.name, values)
     ordered = [name for name in SCHEMA.names if name in table.column_names]
     return table.select(ordered + [name for name in table.column_names if name not in ordered])
 

@@ -1,6 +1,6 @@
 """Verifying a results folder: parts and tables are what was written, and games come out again from seed and agent.
 
-A part that is damaged, foreign or newer is refused when it is read, see results.py. What is left to ask is whether
+A part that is damaged, foreign or newer is refused when it is read, see store.py. What is left to ask is whether
 the rows are true: whether each could be a game at all, whether the tables follow from the rows, and, for a sample,
 whether the agent plays that very game again.
 """
@@ -19,17 +19,16 @@ from t48lab.analysis import pairs, summary
 from t48lab.board import Board
 from t48lab.errors import T48Error
 from t48lab.experiments.store import Store
-from t48lab.games import iter_batch
+from t48lab.games import COLUMNS, iter_batch
 from t48lab.kernels import sources
 from t48lab.rules import Rules
 
 if TYPE_CHECKING:
     import pandas as pd
 
-REPLAYED = ("score", "max_tile", "moves", "final", "ended")
+REPLAYED = [column.name for column in COLUMNS if column.replayed == "always"]
 """Columns that a replay must repeat, in the order in which differences are reported."""
-COUNTED = ("nodes", "probes", "hits")
-"""Columns that it must repeat as well when the same kernels played: a better search plays the same moves for less."""
+COUNTED = [column.name for column in COLUMNS if column.replayed == "same kernels"]
 SAMPLE = 2
 """Games of each agent and spawner that are replayed, unless told otherwise."""
 
@@ -92,13 +91,13 @@ def verify(
         for stored, played in _replays(*case, workers, progress):
             _compare_game(stored, played, columns)
             replayed += 1
-            recounted += any(stored[name] != played[name] for name in COUNTED)
+            recounted += bool(_difference(stored, played, COUNTED))
     timed = int(frame["timed"].sum())
     return Verified(len(frame), frame["agent_key"].nunique(), replayed, timed, recounted, tables)
 
 
 def _check_row(row: dict[Any, Any]) -> None:
-    """Nothing; raises T48Error when no game ends like this.
+    """Raises T48Error when no game ends like this.
 
     The tiles of the final board are worth sum (rank - 1) 2^rank points, less 4 for each 4 that was spawned.
     """
@@ -211,10 +210,15 @@ def _replays(
             yield {**row, "game": game, "seed": seed}, played[game]
 
 
-def _compare_game(stored: dict[Any, Any], played: dict[Any, Any], columns: tuple[str, ...]) -> None:
-    for column in columns:
-        if stored[column] != played[column]:
-            raise T48Error(f"{_named(stored)}: {column} is stored as {stored[column]}, replayed as {played[column]}")
+def _compare_game(stored: dict[Any, Any], played: dict[Any, Any], columns: list[str]) -> None:
+    if column := _difference(stored, played, columns):
+        raise T48Error(f"{_named(stored)}: {column} is stored as {stored[column]}, replayed as {played[column]}")
+
+
+def _difference(stored: dict[Any, Any], played: dict[Any, Any], columns: list[str]) -> str | None:
+    """The first of these columns that differs; one that is NaN was stored before there was such a column."""
+    known = (column for column in columns if stored[column] == stored[column])
+    return next((column for column in known if stored[column] != played[column]), None)
 
 
 def _named(row: Any) -> str:

@@ -20,3 +20,7 @@ from .game import GameRecord as GameRecord
 from .game import Position as Position
 from .game import play as play
 from .game import replay as replay
+from .log import FIRST as FIRST
+from .log import entry as entry
+from .rows import COLUMNS as COLUMNS
+from .rows import Column as Column

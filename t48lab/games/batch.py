@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from t48lab.agents import Agent, Spawner, make_agent, make_spawner
-from t48lab.games.chunks import ENDED, Chunk, Task, notation, prepare, run_games
-from t48lab.kernels import layout as at
+from t48lab.games.chunks import Chunk, Task, prepare, run_games
+from t48lab.games.rows import empty_frame, frame_of
 from t48lab.machine import cores
 from t48lab.progress import Progress
 from t48lab.records import Count, Seed, StopTile, checked, stop_rank
@@ -26,11 +26,6 @@ from t48lab.rules import Rules
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = (
-    "agent spec agent_key spawner seed game score max_tile moves nodes seconds final ended timed probes hits"
-).split()
-
-_NAMES = {"agent": "", "spec": "", "agent_key": "", "spawner": "", "seed": 0, "timed": False}
 _CHUNK_SECONDS = 0.5
 _CHUNKS_A_SECOND = 20
 """Most chunks that all workers together should finish: storing one took 26 ms when measured, see docs/scale.md."""
@@ -58,7 +53,7 @@ def play_batch(
     stop_tile: int | None = None,
     progress: bool = False,
 ) -> pd.DataFrame:
-    """One row a game (columns: COLUMNS), games 0 to games - 1 of base seed `seed` in order.
+    """One row a game (columns: see rows.py), games 0 to games - 1 of base seed `seed` in order.
 
     A row depends on (seed, game, agent, spawner, rules, stop_tile) alone, not on workers, executor or machine;
     only `seconds` differs, and all of it when the agent is timed. Threads play unless an executor is given.
@@ -97,7 +92,7 @@ def iter_batch(
     stop_tile = checked(StopTile, stop_tile, "stop_tile")
     seed, games = checked(Seed, seed, "seed"), checked(Count, games, "games")
     whole = Task(agent.spec, spawner.spec, rules, stop_rank(stop_tile), seed, 0, games)
-    names = {
+    stated = {
         "agent": label or agent.label,
         "spec": agent.spec,
         "agent_key": agent.key(rules, stop_tile, spawner),
@@ -105,7 +100,7 @@ def iter_batch(
         "seed": whole.seed,
         "timed": agent.timed,
     }
-    return _play(_Work(whole, skip, workers), names, executor, workers, progress)
+    return _play(_Work(whole, skip, workers), stated, executor, workers, progress)
 
 
 def _workers_of(executor: Executor | None) -> int:
@@ -162,7 +157,7 @@ def play_chunk(task: Task, cancel: NDArray[np.int64]) -> Chunk:
 
 
 def _play(
-    work: _Work, names: dict[str, Any], executor: Executor | None, workers: int, progress: bool
+    work: _Work, stated: dict[str, Any], executor: Executor | None, workers: int, progress: bool
 ) -> Iterator[pd.DataFrame]:
     if not work.total:
         return
@@ -171,11 +166,11 @@ def _play(
     with (
         _pool(executor, workers, cancel) as pool,
         Interrupts(cancel) as interrupts,
-        Progress(work.total, names["agent"], progress) as bar,
+        Progress(work.total, stated["agent"], progress) as bar,
     ):
         run = _Run(work, pool, 2 * workers, cancel, interrupts, bar)
         for chunk in run.chunks():
-            yield _frame(chunk, names, work.whole.rules)
+            yield frame_of(chunk, stated, work.whole.rules)
     if run.failure:
         raise run.failure
 
@@ -266,40 +261,10 @@ class Interrupts:
             signal.signal(signal.SIGINT, self.previous)
 
 
-def _frame(chunk: Chunk, names: dict[str, Any], rules: Rules) -> pd.DataFrame:
-    """The rows of a chunk as a frame with COLUMNS."""
-    import pandas as pd
-
-    rows = chunk.rows
-    columns = names | {
-        "game": np.arange(chunk.first, chunk.first + len(rows)),
-        "score": rows[:, at.SCORE],
-        "max_tile": np.left_shift(1, rows[:, at.MAX_RANK]),
-        "moves": rows[:, at.MOVE_COUNT],
-        "nodes": rows[:, at.GAME_NODES],
-        "seconds": chunk.seconds,
-        "final": _text(notation(rows, rules)),
-        "ended": pd.array(ENDED, dtype="str").take(rows[:, at.ENDED]),
-        "probes": rows[:, at.GAME_PROBES],
-        "hits": rows[:, at.GAME_HITS],
-    }
-    return pd.DataFrame(columns, columns=COLUMNS)
-
-
-def _text(characters: NDArray[np.uint8]) -> Any:
-    """Strings of equal length from rows of ASCII, without an object for each."""
-    import pandas as pd
-    import pyarrow as pa
-
-    count, width = characters.shape
-    ends = pa.py_buffer(np.arange(0, width * count + 1, width))
-    return pd.array(pa.LargeStringArray.from_buffers(count, ends, pa.py_buffer(characters)), dtype="str")
-
-
 def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
     if not frames:
-        return _frame(Chunk(0, np.zeros((0, at.ROW_SIZE), np.int64), np.zeros(0), 0.0), _NAMES, Rules())
+        return empty_frame()
     in_order = sorted(frames, key=lambda frame: int(frame["game"].to_numpy()[0]))
     return pd.concat(in_order, ignore_index=True)

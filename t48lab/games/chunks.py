@@ -11,13 +11,8 @@ from numpy.typing import NDArray
 
 from t48lab.agents import PlainAgent, Program, make_agent, make_spawner, play_plainly
 from t48lab.compiled import load
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import ROW, AgentArrays
 from t48lab.rules import Rules
-
-ENDED = ("no legal move", "stop tile")
-"""Why a game ended, by the kernel's number."""
-
-_DIGITS = np.frombuffer(b"0123456789abcdefgh" + b"?" * 14, np.uint8)
 
 
 @dataclass(frozen=True)
@@ -46,30 +41,20 @@ class Chunk:
 def run_games(task: Task, cancel: NDArray[np.int64], log: NDArray[np.uint8] | None = None) -> Chunk:
     """The finished games of a task; `cancel[0] = 1` from another thread ends it after the current move.
 
-    `log` (uint8, of one game only) takes the moves and spawns, see kernels/gameloop.py.
+    `log` (uint8, of one game only) takes the moves and spawns, see log.py.
     """
     start = perf_counter()
     agent = make_agent(task.spec)
     if isinstance(agent, PlainAgent):
         return _run_plainly(agent, task, cancel, log)
     program, opponent = programs(task.spec, task.spawner, task.rules)
-    rows, seconds = np.zeros((task.count, at.ROW_SIZE), np.int64), np.zeros(task.count)
+    rows, seconds = np.zeros((task.count, ROW.SIZE), np.int64), np.zeros(task.count)
     finished = load("gameloop").play_games(
         load(program.kernel).search,
         load(opponent.kernel).search,
         int(opponent is not program),
         int(program.kernel == "random"),
-        program.settings,
-        program.reals,
-        program.moves,
-        program.rules,
-        program.lines,
-        program.extra,
         cleared(program),
-        opponent.settings,
-        opponent.reals,
-        opponent.lines,
-        opponent.extra,
         cleared(opponent),
         np.uint64(task.seed),
         task.first,
@@ -85,7 +70,7 @@ def run_games(task: Task, cancel: NDArray[np.int64], log: NDArray[np.uint8] | No
 
 def _run_plainly(agent: PlainAgent, task: Task, cancel: NDArray[np.int64], log: NDArray[np.uint8] | None) -> Chunk:
     start, opponent = perf_counter(), make_spawner(task.spawner).compile(task.rules)
-    rows, seconds = np.zeros((task.count, at.ROW_SIZE), np.int64), np.zeros(task.count)
+    rows, seconds = np.zeros((task.count, ROW.SIZE), np.int64), np.zeros(task.count)
     log = np.zeros(0, np.uint8) if log is None else log
     finished = 0
     for game in range(task.count):
@@ -107,28 +92,15 @@ def programs(spec: str, spawner: str, rules: Rules) -> tuple[Program, Program]:
 
 
 def prepare(task: Task) -> None:
-    """Nothing; what the task needs is compiled, here and once, before workers ask for it."""
+    """Compiles what the task needs, here and once, before workers ask for it."""
     load("gameloop")
     if not isinstance(make_agent(task.spec), PlainAgent):
         for program in programs(task.spec, task.spawner, task.rules):
             load(program.kernel)
 
 
-def cleared(program: Program) -> NDArray[np.uint64]:
-    """This thread's memory for the program, all zero: a game played twice must not meet its own entries."""
-    words = program.memory()
-    words.fill(0)
-    return words
-
-
-def notation(rows: NDArray[np.int64], rules: Rules) -> NDArray[np.uint8]:
-    """The final boards of rows in the notation of digits, `RxC:` in front on smaller boards: a row of ASCII each."""
-    low, high = (rows[:, [column]].astype(">i8").view(np.uint8) for column in (at.FINAL_LOW, at.FINAL_HIGH))
-    ranks = np.empty((len(rows), 16), np.uint8)
-    ranks[:, 0::2] = low >> 4 | high & 16
-    ranks[:, 1::2] = low & 15 | (high & 1) << 4
-    if rules.rows == rules.cols == 4:
-        return _DIGITS[ranks]
-    cells = _DIGITS[ranks.reshape(-1, 4, 4)[:, : rules.rows, : rules.cols].reshape(len(rows), -1)]
-    front = np.frombuffer(f"{rules.rows}x{rules.cols}:".encode(), np.uint8)
-    return np.hstack([np.tile(front, (len(rows), 1)), cells])
+def cleared(program: Program) -> AgentArrays:
+    """The program's arrays, this thread's memory for it all zero: a game played twice must not meet its own entries."""
+    agent = program.agent()
+    agent.memory.fill(0)
+    return agent

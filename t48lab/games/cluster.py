@@ -47,7 +47,7 @@ class ClusterExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Nothing; what is still under way is waited for, or dropped."""
+        """Waits for what is still under way, or drops it."""
         self._pool.shutdown(wait=wait)
 
 

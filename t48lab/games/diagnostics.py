@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from t48lab.agents import Agent, Spawner, make_agent
-from t48lab.board import DIRECTIONS, Board
+from t48lab.board import Board
 from t48lab.compiled import load
 from t48lab.errors import T48Error
 from t48lab.games.game import GameRecord, play
+from t48lab.games.log import encode
 from t48lab.machine import cores
 from t48lab.rules import Rules
 
@@ -59,12 +60,8 @@ def ranks_of(record: GameRecord) -> NDArray[np.int64]:
 
 def _planes(record: GameRecord) -> NDArray[np.uint64]:
     moves, rules = record.rules.arrays()
-    spawns = np.array(record.spawns, np.int64).reshape(-1, 3)
-    directions = [0, 0, *map(DIRECTIONS.index, record.actions)]
-    cells = 4 * spawns[:, 0] + spawns[:, 1]
-    log = (np.array(directions) | (spawns[:, 2] == 4) << 2 | cells << 4).astype(np.uint8)
     planes = np.zeros((len(record.actions) + 1, 2), np.uint64)
-    load("replaying").positions(log, moves, rules, planes)
+    load("replaying").positions(encode(record.actions, record.spawns), moves, rules, planes)
     return planes
 
 

@@ -6,16 +6,16 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from t48lab.agents import Agent, Spawner, make_agent, make_spawner
-from t48lab.board import DIRECTIONS, Board
+from t48lab.board import Board
 from t48lab.errors import T48Error
-from t48lab.games.chunks import ENDED, Task, notation, run_games
-from t48lab.kernels import layout as at
+from t48lab.games.chunks import Task, run_games
+from t48lab.games.log import FIRST, Spawn, decode
+from t48lab.games.rows import played
 from t48lab.records import Record, Seed, StopTile, checked, stop_rank
 from t48lab.rules import Rules
 
@@ -24,7 +24,10 @@ _LONGEST = 1 << 18
 
 
 class GameRecord(Record):
-    """A whole game: what was played, by whom, from which seed; plain data that JSON keeps."""
+    """A whole game: what was played, by whom, from which seed; plain data that JSON keeps.
+
+    Its numbers are those of a row (see rows.py); `agent` is the spec, which a batch may give another label.
+    """
 
     format: Literal[1] = 1
     agent: str
@@ -46,7 +49,7 @@ class GameRecord(Record):
     timed: bool
     actions: tuple[str, ...]
     """The directions played, in order."""
-    spawns: tuple[tuple[int, int, int], ...]
+    spawns: tuple[Spawn, ...]
     """(row, column, tile) of the two first tiles and of the spawn after each action."""
 
     def save(self, path: str | Path) -> Path:
@@ -104,35 +107,20 @@ def play(
         except KeyboardInterrupt:
             cancel[0] = 1
             raise
-    row = chunk.rows[0]
+    known = played(chunk, rules)
+    actions, spawns = decode(log[: known["moves"] + FIRST])
     return GameRecord(
         agent=agent.spec,
         agent_key=agent.key(rules, stop_tile, spawner),
         spawner=spawner.spec,
         seed=seed,
-        game=game,
         rules=rules,
         stop_tile=stop_tile,
-        score=int(row[at.SCORE]),
-        max_tile=1 << int(row[at.MAX_RANK]),
-        moves=int(row[at.MOVE_COUNT]),
-        final=notation(chunk.rows, rules).tobytes().decode(),
-        ended=ENDED[row[at.ENDED]],
-        nodes=int(row[at.GAME_NODES]),
-        probes=int(row[at.GAME_PROBES]),
-        hits=int(row[at.GAME_HITS]),
-        seconds=float(chunk.seconds[0]),
         timed=agent.timed,
-        **_decoded(log[: int(row[at.MOVE_COUNT]) + 2]),
+        actions=actions,
+        spawns=spawns,
+        **known,
     )
-
-
-def _decoded(log: NDArray[np.uint8]) -> dict[str, Any]:
-    """Actions and spawns of a game's log, see kernels/gameloop.py; the two first tiles come before any action."""
-    cells = log >> 4
-    tiles = np.where(log >> 2 & 1, 4, 2)
-    spawns = zip((cells // 4).tolist(), (cells % 4).tolist(), tiles.tolist(), strict=True)
-    return {"actions": tuple(DIRECTIONS[d] for d in log[2:] & 3), "spawns": tuple(spawns)}
 
 
 def replay(record: GameRecord) -> Iterator[Position]:
@@ -140,12 +128,13 @@ def replay(record: GameRecord) -> Iterator[Position]:
 
     The error comes where a move is illegal, a spawn falls on a tile, or the end is not what the record says.
     """
-    if len(record.spawns) != len(record.actions) + 2:
-        raise T48Error(f"the record has {len(record.spawns)} spawns, {len(record.actions) + 2} are needed")
+    needed = len(record.actions) + FIRST
+    if len(record.spawns) != needed:
+        raise T48Error(f"the record has {len(record.spawns)} spawns, {needed} are needed")
     board, score = Board(rows=record.rules.rows, cols=record.rules.cols), 0
-    for spawn in record.spawns[:2]:
+    for spawn in record.spawns[:FIRST]:
         board = _spawned(board, spawn)
-    for action, spawn in zip(record.actions, record.spawns[2:], strict=True):
+    for action, spawn in zip(record.actions, record.spawns[FIRST:], strict=True):
         yield Position(board, score, action)
         move = board.move(action)
         board, score = _spawned(move.afterstate, spawn), score + move.reward
@@ -155,7 +144,7 @@ def replay(record: GameRecord) -> Iterator[Position]:
     yield Position(board, score, None)
 
 
-def _spawned(board: Board, spawn: tuple[int, int, int]) -> Board:
+def _spawned(board: Board, spawn: Spawn) -> Board:
     for *place, after in board.spawns():
         if tuple(place) == spawn:
             return after

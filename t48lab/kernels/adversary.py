@@ -7,19 +7,11 @@ row. DEPTH counts the player's moves after the spawn; 0 takes the evaluation of 
 import numpy as np
 from numba import njit
 
-from t48lab.kernels import layout
 from t48lab.kernels.alphabeta import (
     CONTEXT,
     FRAME,
-    FRAMES,
-    HINT,
     INFINITE,
-    LEAVES,
-    MASK,
-    ROOT,
-    SLOTS,
-    SPAWNS,
-    STOPPED,
+    WORK,
     blank_work,
     leaf_position,
     next_spawn,
@@ -30,6 +22,7 @@ from t48lab.kernels.alphabeta import (
     spawned,
 )
 from t48lab.kernels.bitboard import count_empty
+from t48lab.kernels.layout import EXTRA, OUT, REALS, SETTINGS
 from t48lab.kernels.pointers import P_U64, pointer
 from t48lab.kernels.signature import I64, KERNEL, SEARCH, U64
 
@@ -44,46 +37,48 @@ def worst_spawn(b, depth, moves, lines, extra, work, memory):
     Of equal spawns the first counts, by cell and then the 2 before the 4: an earlier one has to be as bad,
     a later one worse.
     """
-    frame, least, chosen = FRAMES + FRAME * depth, I(INFINITE), I(NONE)
-    first = frame + SPAWNS
+    frame, least, chosen = WORK.FRAMES + FRAME.SIZE * depth, I(INFINITE), I(NONE)
+    first = frame + FRAME.SPAWNS
     end = rank_spawns(b, first, moves, lines, extra, work)
-    full = count_empty(b, U(work[MASK])) == 1
+    full = count_empty(b, U(work[WORK.MASK])) == 1
     for i in range(first, end):
         ranked = next_spawn(i, end, work)
         s, spawn = spawned(b, ranked), (ranked >> 2) & 31
         bound = least + 1 if spawn < chosen else least
         if depth == 0:
             value = leaf_position(s, full, moves, lines, extra, work)
-            work[LEAVES] += 1
+            work[WORK.LEAVES] += 1
         else:
-            work[frame - FRAME + HINT] = ranked & 3
+            work[frame - FRAME.SIZE + FRAME.HINT] = ranked & 3
             value = solve(s, 2 * depth - 1, -INFINITE, bound, moves, lines, extra, work, memory)
-        if work[STOPPED]:
+        if work[WORK.STOPPED]:
             break
         if value < bound:
             least, chosen = value, spawn
-    work[ROOT] = least
+    work[WORK.ROOT] = least
     return chosen
 
 
 @njit(SEARCH, **KERNEL)
-def search(board, settings, reals, moves, rules, lines, extra, memory, stream, out):
+def search(board, agent, stream, out):
     """The worst spawn on an afterstate as cell * 2 + is_four, -1 on a full board; out[VALUES] is its value.
 
     Limits of nodes and seconds work as in the minimax search.
     """
-    work = blank_work(settings, reals, rules, extra)
+    settings, seconds = agent.settings, agent.reals[REALS.SECONDS]
+    work = blank_work(settings, agent.reals, agent.rules, agent.extra)
     out[:] = np.nan
-    last, answer = settings[layout.DEPTH], I(NONE)
-    limited = settings[layout.NODE_LIMIT] > 0 or reals[layout.SECONDS] > 0.0
+    last, answer = settings[SETTINGS.DEPTH], I(NONE)
+    limited = settings[SETTINGS.NODE_LIMIT] > 0 or seconds > 0.0
+    moves, lines, extra, memory = agent.moves, agent.lines, agent.extra, agent.memory
     addresses = pointer(moves), pointer(lines), pointer(extra), pointer(work), pointer(memory)
     for depth in range(0 if limited else last, last + 1):
-        work[SLOTS] = slots(depth + 1, settings, memory)
+        work[WORK.SLOTS] = slots(depth + 1, settings, memory)
         spawn = worst_spawn(board, depth, *addresses)
-        if work[STOPPED]:
+        if work[WORK.STOPPED]:
             break
         answer = spawn
-        out[layout.VALUES] = work[ROOT] * 2.0 ** -extra[layout.SHIFT]
-        out[layout.DEPTH_REACHED] = depth
+        out[OUT.VALUES] = work[WORK.ROOT] * 2.0 ** -extra[EXTRA.SHIFT]
+        out[OUT.DEPTH_REACHED] = depth
     report(work, out)
     return answer if answer < NONE else I(-1)

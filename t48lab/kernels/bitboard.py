@@ -11,14 +11,15 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
-from t48lab.kernels.layout import FOUR, MASK, TABLE
+from t48lab.kernels.layout import RULES, TABLE
 from t48lab.kernels.pointers import P_U16, P_U64
 from t48lab.kernels.rng import next_u64, scaled, times
-from t48lab.kernels.signature import I64, KERNEL, MOVES, RULES, U64, WORDS
+from t48lab.kernels.signature import I64, KERNEL, U16S, U64, U64S
 
 U = np.uint64
 CELLS = U(0x1111111111111111)
-LINE = U(0xFFFF)
+LINE, COLUMN = U(0xFFFF), U(0x000F000F000F000F)
+LEFT, RIGHT, DOWN = U(0), U(TABLE), U(2 * TABLE)  # where the tables of moves start; up shares the first
 TOP_RANK = 15
 FOURS = [(a, b, c, 6 - a - b - c) for a in range(4) for b in range(4) for c in range(4)]
 ORDERS = np.array([a | b << 2 | c << 4 | d << 6 for a, b, c, d in FOURS if {a, b, c, d} == {0, 1, 2, 3}], np.uint64)
@@ -102,52 +103,52 @@ def transpose(b):
     return b ^ t ^ (t << U(24))
 
 
-@njit(U64(U64), **KERNEL)
-def flip(b):
-    """The board with left and right exchanged."""
-    b = ((b & U(0x00FF00FF00FF00FF)) << U(8)) | ((b >> U(8)) & U(0x00FF00FF00FF00FF))
-    return ((b & U(0x0F0F0F0F0F0F0F0F)) << U(4)) | ((b >> U(4)) & U(0x0F0F0F0F0F0F0F0F))
+@njit(U64(I64), **KERNEL)
+def table_of(direction):
+    """Where the move table of a direction starts: left and up share the first."""
+    return U(TABLE * (direction % 3))
 
 
-@njit(U64(U64, I64), **KERNEL)
-def symmetry(b, k):
-    """The k-th of the 8 symmetries of a 4x4 board: bit 0 left-right, bit 1 top-bottom, bit 2 diagonal last."""
-    if k & 1:
-        b = flip(b)
-    if k & 2:
-        b = transpose(flip(transpose(b)))
-    if k & 4:
-        b = transpose(b)
-    return b
+@njit([U64(U64, U64, U16S), U64(U64, U64, P_U16)], **KERNEL)
+def slide_rows(b, table, moves):
+    """The board with each of its four rows replaced through the move table at offset `table`."""
+    high = (U(moves[table + (b >> U(48))]) << U(48)) | (U(moves[table + ((b >> U(32)) & LINE)]) << U(32))
+    return high | (U(moves[table + ((b >> U(16)) & LINE)]) << U(16)) | U(moves[table + (b & LINE)])
 
 
-@njit([U64(U64, I64, MOVES), U64(U64, I64, P_U16)], **KERNEL)
-def slide_lines(b, offset, moves):
-    """The board with each of its four rows replaced through the table that starts at `offset`."""
-    base = U(offset)
-    row0 = U(moves[base + (b >> U(48))]) << U(48)
-    row1 = U(moves[base + ((b >> U(32)) & LINE)]) << U(32)
-    row2 = U(moves[base + ((b >> U(16)) & LINE)]) << U(16)
-    return row0 | row1 | row2 | U(moves[base + (b & LINE)])
-
-
-@njit([U64(U64, I64, MOVES), U64(U64, I64, P_U16)], **KERNEL)
+@njit([U64(U64, I64, U16S), U64(U64, I64, P_U16)], **KERNEL)
 def slide(b, direction, moves):
     """The afterstate of a move in a direction; the same board when the move is illegal."""
     if direction == 1:
-        return slide_lines(b, TABLE, moves)
+        return slide_rows(b, RIGHT, moves)
     if direction == 3:
-        return slide_lines(b, 0, moves)
-    return transpose(slide_lines(transpose(b), direction * TABLE, moves))
+        return slide_rows(b, LEFT, moves)
+    return transpose(slide_rows(transpose(b), U(TABLE * direction), moves))
 
 
-@njit([I64(U64, MOVES), I64(U64, P_U16)], **KERNEL)
+@njit([I64(U64, U16S), I64(U64, P_U16)], **KERNEL)
 def legal(b, moves):
     """The legal moves: bit d is set when direction d changes the board."""
     t = transpose(b)
-    up, down = slide_lines(t, 0, moves) != t, slide_lines(t, 2 * TABLE, moves) != t
-    right, left = slide_lines(b, TABLE, moves) != b, slide_lines(b, 0, moves) != b
+    up, down = slide_rows(t, LEFT, moves) != t, slide_rows(t, DOWN, moves) != t
+    right, left = slide_rows(b, RIGHT, moves) != b, slide_rows(b, LEFT, moves) != b
     return np.int64(up) | np.int64(right) << 1 | np.int64(down) << 2 | np.int64(left) << 3
+
+
+@njit(types.boolean(U64, P_U16), **KERNEL)
+def stuck(b, moves):
+    """Whether no move is legal."""
+    for direction in range(4):
+        if slide(b, direction, moves) != b:
+            return False
+    return True
+
+
+@njit(U64(U64), **KERNEL)
+def spread(line):
+    """The four cells of a line as the first cells of four lines: `a b c d` becomes a column."""
+    x = (line | (line << U(24))) & U(0x000000FF000000FF)
+    return (x | (x << U(12))) & COLUMN
 
 
 @njit(U64(U64, U64), **KERNEL)
@@ -202,7 +203,7 @@ def nth_empty(cells, k):
     return U(1) << (U(4) * U(popcount(even | (odd >> U(1)))))
 
 
-@njit([U64(U64, U64, U64, WORDS), U64(U64, U64, U64, P_U64)], **KERNEL)
+@njit([U64(U64, U64, U64, U64S), U64(U64, U64, U64, P_U64)], **KERNEL)
 def spawn(b, mask, four, stream):
     """The board with a new tile in one of the empty cells of `mask`; one draw.
 
@@ -215,7 +216,7 @@ def spawn(b, mask, four, stream):
     return b | (one << U((draw & U(0xFFFFFFFF)) < four))
 
 
-@njit([types.Tuple((U64, I64))(U64, U64, MOVES, I64), types.Tuple((U64, I64))(U64, U64, P_U16, I64)], **KERNEL)
+@njit([types.Tuple((U64, I64))(U64, U64, U16S, I64), types.Tuple((U64, I64))(U64, U64, P_U16, I64)], **KERNEL)
 def random_move(b, draw, moves, merge_first):
     """(afterstate, direction) of a legal move drawn uniformly; (b, -1) when there is none.
 
@@ -237,7 +238,7 @@ def random_move(b, draw, moves, merge_first):
 
 @njit(
     [
-        types.Tuple((U64, I64, I64))(U64, MOVES, RULES, WORDS, WORDS, I64, I64),
+        types.Tuple((U64, I64, I64))(U64, U16S, U64S, U64S, U64S, I64, I64),
         types.Tuple((U64, I64, I64))(U64, P_U16, P_U64, P_U64, P_U64, I64, I64),
     ],
     **KERNEL,
@@ -247,7 +248,7 @@ def random_play(b, moves, rules, choices, spawns, limit, merge_first):
 
     A step takes one draw from `choices`, then one from `spawns`; they may be the same stream.
     """
-    mask, four = rules[MASK], rules[FOUR]
+    mask, four = rules[RULES.MASK], rules[RULES.FOUR]
     count, fours = np.int64(0), np.int64(0)
     while count != limit:
         after, direction = random_move(b, next_u64(choices), moves, merge_first)
@@ -261,7 +262,7 @@ def random_play(b, moves, rules, choices, spawns, limit, merge_first):
 
 @njit(
     [
-        types.Tuple((U64, I64, I64))(U64, MOVES, RULES, WORDS, I64, I64),
+        types.Tuple((U64, I64, I64))(U64, U16S, U64S, U64S, I64, I64),
         types.Tuple((U64, I64, I64))(U64, P_U16, P_U64, P_U64, I64, I64),
     ],
     **KERNEL,

@@ -22,7 +22,7 @@ class KernelFile(caching.IndexDataCacheFile):
     """The index and data files of one kernel, the SHA-256 of the data behind them."""
 
     def save(self, key, data):
-        """Nothing; the kernel is on disk if there is room for it."""
+        """Writes the kernel to disk if there is room for it."""
         try:
             super().save(key, data)
         except OSError:

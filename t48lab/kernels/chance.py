@@ -14,32 +14,71 @@ two words an entry, the salted key and the value. The key covers the board, the 
 remaining probability budget, so an entry only ever serves a node with the very same subtree.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit, types
 
-from t48lab.kernels import layout
-from t48lab.kernels.bitboard import empties, popcount, trailing_zeros, transpose
+from t48lab.kernels.bitboard import (
+    COLUMN,
+    LINE,
+    empties,
+    popcount,
+    slide_rows,
+    spread,
+    stuck,
+    trailing_zeros,
+    transpose,
+)
 from t48lab.kernels.clock import cpu
+from t48lab.kernels.layout import BLOCK, EXPECTIMAX_SCRATCH, EXPECTIMAX_TABLE, EXTRA, TABLE
 from t48lab.kernels.lines import evaluate, lost_value
-from t48lab.kernels.packing import packed, spread, stuck
 from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U16, P_U64
 from t48lab.kernels.rng import GOLDEN, times
 from t48lab.kernels.signature import F64, I64, KERNEL, U64
 
 U = np.uint64
-ZERO, ONE, LINE = U(0), U(1), U(0xFFFF)
-COLUMN = U(0x000F000F000F000F)
+ZERO, ONE = U(0), U(1)
 NOT_LAST_CELL = U(0x1110111011101110)
 ILLEGAL = -np.inf
 BOOL = types.boolean
-_lines = np.arange(layout.TABLE)
+_lines = np.arange(TABLE)
 _cells = np.stack([(_lines >> shift) & 15 for shift in (12, 8, 4, 0)])
 TOPS = (_cells.max(axis=0) << 4 | _cells[[0, 3]].max(axis=0)).astype(np.uint8)
 
-# words of `memory`: constants of one search, counters, then budget costs by tile and empty cells
-MASK, SALT, ROWS, COLS, FAST, LEAF_STATE, USE_TABLE, TABLE_SHIFT, FOURS, FULL_IS_LEAF, WORST_COST = range(11)
-NODES, PROBES, HITS, LEAVES, STOPPED, NODE_LIMIT, FOUR_P, DEADLINE, FLOOR, PEAK_INSIDE, MOST, SLACK = range(11, 23)
-COSTS, SCRATCH, TABLE_START = 32, layout.EXPECTIMAX_SCRATCH, layout.EXPECTIMAX_TABLE
+
+class Head(NamedTuple):
+    """Of an expectimax memory: constants of one search, counters, budget costs by tile and empty cells, the rest."""
+
+    MASK: int = 0
+    SALT: int = 1
+    ROWS: int = 2
+    COLS: int = 3
+    FAST: int = 4
+    LEAF_STATE: int = 5
+    USE_TABLE: int = 6
+    TABLE_SHIFT: int = 7
+    FOURS: int = 8
+    FULL_IS_LEAF: int = 9
+    WORST_COST: int = 10
+    NODES: int = 11
+    PROBES: int = 12
+    HITS: int = 13
+    LEAVES: int = 14
+    STOPPED: int = 15
+    NODE_LIMIT: int = 16
+    FOUR_P: int = 17
+    DEADLINE: int = 18
+    FLOOR: int = 19
+    PEAK_INSIDE: int = 20
+    MOST: int = 21
+    SLACK: int = 22
+    COSTS: int = 32
+    SCRATCH: int = EXPECTIMAX_SCRATCH
+    TABLE_START: int = EXPECTIMAX_TABLE
+
+
+HEAD = Head()
 
 
 @njit(types.int32(U64, U64, P_I32), **KERNEL)
@@ -81,7 +120,7 @@ def peak_with(tops, line, outer, extra, i):
     own = U(TOPS[line])
     rank = max(tops >> U(4), own >> U(4))
     corner = max(tops & U(15), own & U(15)) if outer else tops & U(15)
-    return extra[(i[PEAK_INSIDE] if corner == rank else np.int64(layout.BLOCKS + layout.PEAK_OUT)) + np.int64(rank)]
+    return extra[(i[HEAD.PEAK_INSIDE] if corner == rank else np.int64(EXTRA.BLOCKS + BLOCK.PEAK_OUT)) + np.int64(rank)]
 
 
 @njit(types.void(U64, U64, U64, U64, U64, U64, P_U16, P_I32, P_I64, P_I64, P_F64), **KERNEL)
@@ -90,7 +129,7 @@ def last_moves(b, free, back, along, across, first, moves, lines, extra, i, f):
 
     `along` and `across` are the offsets of the tables for the packed and for the crossing lines.
     """
-    left, right = packed(b, ZERO, moves), packed(b, back, moves)
+    left, right = slide_rows(b, ZERO, moves), slide_rows(b, back, moves)
     left_across, right_across = transpose(left), transpose(right)
     left_sum, right_sum = line_sum(left, along, lines), line_sum(right, along, lines)
     repeated = free & (free << U(4)) & NOT_LAST_CELL
@@ -105,8 +144,8 @@ def last_moves(b, free, back, along, across, first, moves, lines, extra, i, f):
         base_right = np.int32(right_sum - lines[along + ((right >> shift) & LINE)])
         left_moves, right_moves = (left ^ b) & rest != ZERO, (right ^ b) & rest != ZERO
         outer = (shift == ZERO) | (shift == U(48))
-        left_tops = tops_of(left & rest) if i[FAST] > 1 else ZERO
-        right_tops = tops_of(right & rest) if i[FAST] > 1 else ZERO
+        left_tops = tops_of(left & rest) if i[HEAD.FAST] > 1 else ZERO
+        right_tops = tops_of(right & rest) if i[HEAD.FAST] > 1 else ZERO
         for tile in range(2):
             spawned = line | (U(1 + tile) << (bit & U(15)))
             m, q = U(moves[spawned]), U(moves[back + spawned])
@@ -114,7 +153,7 @@ def last_moves(b, free, back, along, across, first, moves, lines, extra, i, f):
             v = np.float64(np.int32(base_left + lines[along + m] + line_sum(cross, across, lines)))
             cross = cross_right | (spread(q) << turn)
             u = np.float64(np.int32(base_right + lines[along + q] + line_sum(cross, across, lines)))
-            if i[FAST] > 1:
+            if i[HEAD.FAST] > 1:
                 v += peak_with(left_tops, m, outer, extra, i)
                 u += peak_with(right_tops, q, outer, extra, i)
             at = first + (bit >> ONE) + U(tile)
@@ -124,15 +163,15 @@ def last_moves(b, free, back, along, across, first, moves, lines, extra, i, f):
 @njit(F64(F64, F64, I64, P_I64, P_F64), **KERNEL)
 def weighted(twos, fours, count, i, f):
     """The mean over `count` cells of two sums of values, after a 2 and after a 4 in each cell."""
-    if count > i[FOURS]:
+    if count > i[HEAD.FOURS]:
         return twos / count
-    return ((1.0 - f[FOUR_P]) * twos + f[FOUR_P] * fours) / count
+    return ((1.0 - f[HEAD.FOUR_P]) * twos + f[HEAD.FOUR_P] * fours) / count
 
 
 @njit(F64(U64, U64, P_I32, P_I64, P_U64, P_I64, P_F64), **KERNEL)
 def spawn_mean(b, first, lines, extra, w, i, f):
     """The mean over spawns of the best move's value; rows' values at f[first], columns' at f[first + 32]."""
-    free = empties(b, w[MASK])
+    free = empties(b, w[HEAD.MASK])
     twos, fours, count = 0.0, 0.0, popcount(free)
     while free != ZERO:
         bit = trailing_zeros(free)
@@ -140,38 +179,38 @@ def spawn_mean(b, first, lines, extra, w, i, f):
         at, turned = first + (bit >> ONE), first + U(32) + (((bit & U(12)) | (bit >> U(4))) << ONE)
         v, u = max(f[at], f[turned]), max(f[at + ONE], f[turned + ONE])
         if v == ILLEGAL:
-            v = np.float64(lost_value(b | (ONE << bit), lines, extra, w[MASK]))
+            v = np.float64(lost_value(b | (ONE << bit), lines, extra, w[HEAD.MASK]))
         if u == ILLEGAL:
-            u = np.float64(lost_value(b | (U(2) << bit), lines, extra, w[MASK]))
-        twos += max(v, f[FLOOR])
-        fours += max(u, f[FLOOR])
+            u = np.float64(lost_value(b | (U(2) << bit), lines, extra, w[HEAD.MASK]))
+        twos += max(v, f[HEAD.FLOOR])
+        fours += max(u, f[HEAD.FLOOR])
     return weighted(twos, fours, count, i, f)
 
 
 @njit(F64(U64, U64, P_U16, P_I32, P_I64, P_U64, P_I64, P_F64), **KERNEL)
 def last_chance(b, free, moves, lines, extra, w, i, f):
     """The value of an afterstate with one more move, with work shared between spawns."""
-    first, right, down = U(SCRATCH), U(layout.TABLE), U(2 * layout.TABLE)
-    rows, cols = w[ROWS], w[COLS]
+    first, right, down = U(HEAD.SCRATCH), U(TABLE), U(2 * TABLE)
+    rows, cols = w[HEAD.ROWS], w[HEAD.COLS]
     last_moves(b, free, right, rows, cols, first, moves, lines, extra, i, f)
     last_moves(transpose(b), transpose(free), down, cols, rows, first + U(32), moves, lines, extra, i, f)
-    i[LEAVES] += 4 * popcount(free)
+    i[HEAD.LEAVES] += 4 * popcount(free)
     return spawn_mean(b, first, lines, extra, w, i, f)
 
 
 @njit(F64(U64, P_U16, P_I32, P_I64, P_U64, P_I64, P_F64), **KERNEL)
 def state_leaves(b, moves, lines, extra, w, i, f):
     """The mean value of the positions after each spawn on afterstate `b`, the leaves of the search."""
-    free = empties(b, w[MASK])
+    free = empties(b, w[HEAD.MASK])
     count, twos, fours = popcount(free), 0.0, 0.0
-    i[LEAVES] += 2 * count
+    i[HEAD.LEAVES] += 2 * count
     while free != ZERO:
         bit = trailing_zeros(free)
         free &= free - ONE
         for tile in range(1, 3):
             s = b | (U(tile) << bit)
-            lost = count == 1 and i[FULL_IS_LEAF] == 0 and stuck(s, moves)
-            v = lost_value(s, lines, extra, w[MASK]) if lost else evaluate(s, lines, extra, w[MASK])
+            lost = count == 1 and i[HEAD.FULL_IS_LEAF] == 0 and stuck(s, moves)
+            v = lost_value(s, lines, extra, w[HEAD.MASK]) if lost else evaluate(s, lines, extra, w[HEAD.MASK])
             if tile == 1:
                 twos += v
             else:
@@ -182,53 +221,50 @@ def state_leaves(b, moves, lines, extra, w, i, f):
 @njit(BOOL(P_I64, P_F64), **KERNEL)
 def exhausted(i, f):
     """Whether the node limit is reached or, looked at every 256 nodes, the deadline."""
-    if i[NODE_LIMIT] and i[NODES] + i[LEAVES] >= i[NODE_LIMIT]:
+    if i[HEAD.NODE_LIMIT] and i[HEAD.NODES] + i[HEAD.LEAVES] >= i[HEAD.NODE_LIMIT]:
         return True
-    return f[DEADLINE] > 0.0 and i[NODES] & 255 == 0 and cpu() > f[DEADLINE]
-
-
-CHANCE = F64(U64, I64, I64, P_U16, P_I32, P_I64, P_U64, P_I64, P_F64)
+    return f[HEAD.DEADLINE] > 0.0 and i[HEAD.NODES] & 255 == 0 and cpu() > f[HEAD.DEADLINE]
 
 
 @njit(types.UniTuple(U64, 2)(U64, I64, I64, P_U64), **KERNEL)
 def entry(b, depth, budget, w):
     """(slot, key) of a node in the transposition table; the slot is a place in `memory`."""
     place = b ^ times(U(depth * 4096 + budget), GOLDEN)
-    slot = U(TABLE_START) + ((times(place, U(0xD6E8FEB86659FD93)) >> w[TABLE_SHIFT]) << ONE)
-    return slot, place ^ w[SALT]
+    slot = U(HEAD.TABLE_START) + ((times(place, U(0xD6E8FEB86659FD93)) >> w[HEAD.TABLE_SHIFT]) << ONE)
+    return slot, place ^ w[HEAD.SALT]
 
 
-@njit(CHANCE, **KERNEL)
+@njit(F64(U64, I64, I64, P_U16, P_I32, P_I64, P_U64, P_I64, P_F64), **KERNEL)
 def chance(b, depth, budget, moves, lines, extra, w, i, f):
     """The value of afterstate `b` with `depth` more moves to look ahead, in fixed-point units."""
-    if depth == 0 and i[LEAF_STATE]:
+    if depth == 0 and i[HEAD.LEAF_STATE]:
         return state_leaves(b, moves, lines, extra, w, i, f)
     if depth == 0 or budget < 0:
-        i[LEAVES] += 1
-        return np.float64(evaluate(b, lines, extra, w[MASK]))
-    if i[STOPPED] or exhausted(i, f):
-        i[STOPPED] = 1
+        i[HEAD.LEAVES] += 1
+        return np.float64(evaluate(b, lines, extra, w[HEAD.MASK]))
+    if i[HEAD.STOPPED] or exhausted(i, f):
+        i[HEAD.STOPPED] = 1
         return 0.0
-    i[NODES] += 1
-    budget = min(budget, i[WORST_COST] * (depth - 1))
+    i[HEAD.NODES] += 1
+    budget = min(budget, i[HEAD.WORST_COST] * (depth - 1))
     slot, key = entry(b, depth, budget, w)
-    if i[USE_TABLE]:
-        i[PROBES] += 1
+    if i[HEAD.USE_TABLE]:
+        i[HEAD.PROBES] += 1
         if w[slot] == key:
-            i[HITS] += 1
+            i[HEAD.HITS] += 1
             return f[slot + ONE]
-    free = empties(b, w[MASK])
-    count, first = popcount(free), U(SCRATCH + 64 * (depth - 1))
-    if i[FULL_IS_LEAF] and count == 1:
+    free = empties(b, w[HEAD.MASK])
+    count, first = popcount(free), U(HEAD.SCRATCH + 64 * (depth - 1))
+    if i[HEAD.FULL_IS_LEAF] and count == 1:
         value = state_leaves(b, moves, lines, extra, w, i, f)
-    elif depth == 1 and i[FAST]:
+    elif depth == 1 and i[HEAD.FAST]:
         value = last_chance(b, free, moves, lines, extra, w, i, f)
     else:
         for turned in range(2):
             x = transpose(b) if turned else b
             cells = transpose(free) if turned else free
-            back = U(layout.TABLE << turned)
-            left, right = packed(x, ZERO, moves), packed(x, back, moves)
+            back = U(TABLE << turned)
+            left, right = slide_rows(x, ZERO, moves), slide_rows(x, back, moves)
             repeated = cells & (cells << U(4)) & NOT_LAST_CELL
             gaps = cells & ~repeated
             while gaps != ZERO:
@@ -238,10 +274,10 @@ def chance(b, depth, budget, moves, lines, extra, w, i, f):
                 line, rest = (x >> shift) & LINE, ~(LINE << shift)
                 left_moves, right_moves = (left ^ x) & rest != ZERO, (right ^ x) & rest != ZERO
                 wide = (repeated >> ((bit + U(4)) & U(60))) & ONE != ZERO
-                for tile in range(1 if count > i[FOURS] else 2):
+                for tile in range(1 if count > i[HEAD.FOURS] else 2):
                     spawned = line | (U(1 + tile) << (bit & U(15)))
                     m, q = U(moves[spawned]), U(moves[back + spawned])
-                    v, u, rest_budget = ILLEGAL, ILLEGAL, budget - i[COSTS + 32 * tile + count]
+                    v, u, rest_budget = ILLEGAL, ILLEGAL, budget - i[HEAD.COSTS + 32 * tile + count]
                     if left_moves | (m != spawned):
                         after = (left & rest) | (m << shift)
                         after = transpose(after) if turned else after
@@ -253,6 +289,6 @@ def chance(b, depth, budget, moves, lines, extra, w, i, f):
                     at = first + U(32 * turned + tile) + (bit >> ONE)
                     fill_gap(bit, repeated, line, U(1 + tile), m, v, left_moves, q, u, right_moves, at, f)
         value = spawn_mean(b, first, lines, extra, w, i, f)
-    if i[USE_TABLE] and i[STOPPED] == 0:
+    if i[HEAD.USE_TABLE] and i[HEAD.STOPPED] == 0:
         w[slot], f[slot + ONE] = key, value
     return value

@@ -1,17 +1,16 @@
-"""The move of a search in each of many positions, as in games: only the best move is asked for."""
+"""The move of a search in each of many positions."""
 
 import numpy as np
 from numba import njit, types
 
-from t48lab.kernels.gameloop import AGENT, SEARCHER
-from t48lab.kernels.layout import BEST_ONLY, GENERATION, OUT_SIZE
-from t48lab.kernels.signature import KERNEL, WORDS
+from t48lab.kernels.gameloop import SEARCHER
+from t48lab.kernels.layout import OUT
+from t48lab.kernels.signature import AGENT, KERNEL, U64S
 
 
-@njit(types.void(SEARCHER, *AGENT, WORDS, types.int8[::1]), **KERNEL)
-def choose(search, settings, reals, moves, rules, lines, extra, memory, boards, directions):
+@njit(types.void(SEARCHER, AGENT, U64S, types.int8[::1]), **KERNEL)
+def choose(search, agent, boards, directions):
     """Writes the direction of the search on each board, -1 where no move is legal; its memory serves them all."""
-    settings, stream, out = settings.copy(), np.zeros(1, np.uint64), np.zeros(OUT_SIZE)
-    settings[BEST_ONLY], settings[GENERATION] = 1, 1
+    stream, out = np.zeros(1, np.uint64), np.zeros(OUT.SIZE)
     for i in range(len(boards)):
-        directions[i] = search(boards[i], settings, reals, moves, rules, lines, extra, memory, stream, out)
+        directions[i] = search(boards[i], agent, stream, out)

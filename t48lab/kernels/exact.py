@@ -8,8 +8,8 @@ from numba import njit, types
 
 from t48lab.kernels.bitboard import CELLS, popcount, potential, slide
 from t48lab.kernels.bitboard import max_rank as packed_max_rank
-from t48lab.kernels.layout import COLS, ROWS
-from t48lab.kernels.signature import I64, KERNEL, MOVES, RULES, SETTINGS, U64
+from t48lab.kernels.layout import RULES
+from t48lab.kernels.signature import I64, I64S, KERNEL, U16S, U64, U64S
 
 U = np.uint64
 PLANES = types.UniTuple(U64, 2)
@@ -22,7 +22,7 @@ def fits(low, high):
     return high == U(0) and popcount(top & (top >> U(2)) & CELLS) < 2
 
 
-@njit(SETTINGS(U64, U64), **KERNEL)
+@njit(I64S(U64, U64), **KERNEL)
 def unpack(low, high):
     """The 16 ranks row by row, int64[16]."""
     ranks = np.zeros(16, np.int64)
@@ -32,7 +32,7 @@ def unpack(low, high):
     return ranks
 
 
-@njit(PLANES(SETTINGS), **KERNEL)
+@njit(PLANES(I64S), **KERNEL)
 def pack(ranks):
     """(low, high) of 16 ranks of at most 31."""
     low, high = U(0), U(0)
@@ -43,9 +43,9 @@ def pack(ranks):
     return low, high
 
 
-@njit(types.void(SETTINGS, I64, I64, I64), **KERNEL)
+@njit(types.void(I64S, I64, I64, I64), **KERNEL)
 def slide_line(ranks, first, step, length):
-    """Nothing; packs the line of cells first, first + step, ... toward `first`, in place."""
+    """Packs the line of cells first, first + step, ... toward `first`, in place."""
     target, last = first, np.int64(0)
     for i in range(length):
         cell = first + i * step
@@ -62,10 +62,10 @@ def slide_line(ranks, first, step, length):
             last = rank
 
 
-@njit(types.void(SETTINGS, I64, RULES), **KERNEL)
+@njit(types.void(I64S, I64, U64S), **KERNEL)
 def slide_ranks(ranks, direction, rules):
-    """Nothing; moves the ranks in place, which leaves them as they are when the move is illegal."""
-    rows, cols = np.int64(rules[ROWS]), np.int64(rules[COLS])
+    """Moves the ranks in place, which leaves them as they are when the move is illegal."""
+    rows, cols = np.int64(rules[RULES.ROWS]), np.int64(rules[RULES.COLS])
     if direction == 0 or direction == 2:
         for c in range(cols):
             slide_line(ranks, c + (4 * (rows - 1) if direction else 0), -4 if direction else 4, rows)
@@ -74,7 +74,7 @@ def slide_ranks(ranks, direction, rules):
             slide_line(ranks, 4 * r + (cols - 1 if direction == 1 else 0), -1 if direction == 1 else 1, cols)
 
 
-@njit(PLANES(U64, U64, I64, MOVES, RULES), **KERNEL)
+@njit(PLANES(U64, U64, I64, U16S, U64S), **KERNEL)
 def slide_planes(low, high, direction, moves, rules):
     """(low, high) of the afterstate for any ranks; unchanged when the move is illegal."""
     if fits(low, high):

@@ -4,32 +4,36 @@ import numpy as np
 from numba import njit
 
 from t48lab.kernels.bitboard import potential, slide
-from t48lab.kernels.layout import BY, LEAVES, MASK, NODES, ORDER, SHIFT, VALUES
+from t48lab.kernels.layout import EXTRA, OUT, RULES, SETTINGS
 from t48lab.kernels.lines import evaluate
 from t48lab.kernels.signature import KERNEL, SEARCH
 
 
 @njit(SEARCH, **KERNEL)
-def search(board, settings, reals, moves, rules, lines, extra, memory, stream, out):
-    """The direction with the greatest value, -1 when none is legal; equal values go by settings[ORDER].
+def search(board, agent, stream, out):
+    """The direction with the greatest value, -1 when none is legal; equal values go by SETTINGS.ORDER.
 
-    settings[BY]: 0 = the value is the reward in points, 1 = the evaluation of the afterstate.
+    SETTINGS.BY: 0 = the value is the reward in points, 1 = the evaluation of the afterstate.
     A node is the position, and each afterstate.
     """
+    settings, moves, lines, extra = agent.settings, agent.moves, agent.lines, agent.extra
     out[:] = np.nan
-    out[NODES:] = 0.0
-    out[NODES] = 1.0
+    out[OUT.NODES :] = 0.0
+    out[OUT.NODES] = 1.0
     best, chosen = np.int64(0), np.int64(-1)
     before = potential(board)
-    scale = 2.0 ** -extra[SHIFT] if settings[BY] else 1.0
+    scale = 2.0 ** -extra[EXTRA.SHIFT] if settings[SETTINGS.BY] else 1.0
     for place in range(4):
-        direction = settings[ORDER + place]
+        direction = settings[SETTINGS.ORDER + place]
         after = slide(board, direction, moves)
         if after != board:
-            out[NODES] += 1.0
-            out[LEAVES] += 1.0
-            value = evaluate(after, lines, extra, rules[MASK]) if settings[BY] else potential(after) - before
-            out[VALUES + direction] = value * scale
+            out[OUT.NODES] += 1.0
+            out[OUT.LEAVES] += 1.0
+            if settings[SETTINGS.BY]:
+                value = evaluate(after, lines, extra, agent.rules[RULES.MASK])
+            else:
+                value = potential(after) - before
+            out[OUT.VALUES + direction] = value * scale
             if chosen < 0 or value > best:
                 best, chosen = value, direction
     return chosen

@@ -10,18 +10,26 @@ interval", ACM TOMACS 29).
 import numpy as np
 from numba import njit, types
 
-from t48lab.kernels.bitboard import flip, trailing_zeros, transpose
-from t48lab.kernels.layout import COLS, ROWS
+from t48lab.kernels.bitboard import trailing_zeros, transpose
+from t48lab.kernels.layout import RULES
 from t48lab.kernels.rng import times
-from t48lab.kernels.signature import I64, KERNEL, RULES, U64, WORDS
+from t48lab.kernels.signature import I64, KERNEL, U64, U64S
 
 U = np.uint64
 KEYS = types.uint32[::1]
 SLOTS = types.int32[::1]
 MOST_CELLS = 9
+LOW_NIBBLES, LOW_BYTES = U(0x0F0F0F0F0F0F0F0F), U(0x00FF00FF00FF00FF)
 LOW_HALVES, WORD32 = U(0x0000FFFF0000FFFF), U(0xFFFFFFFF)
 FULL = 0.65
 """Share of a table's slots that may be taken."""
+
+
+@njit(U64(U64), **KERNEL)
+def flip(b):
+    """The board with left and right exchanged."""
+    b = ((b & LOW_BYTES) << U(8)) | ((b >> U(8)) & LOW_BYTES)
+    return ((b & LOW_NIBBLES) << U(4)) | ((b >> U(4)) & LOW_NIBBLES)
 
 
 @njit(U64(U64), **KERNEL)
@@ -38,10 +46,10 @@ def largest_mirrored(b, across, down):
     return max(max(b, f), max(upside_down(b) << down, upside_down(f) << down))
 
 
-@njit(types.void(WORDS, I64, RULES, I64, KEYS), **KERNEL)
+@njit(types.void(U64S, I64, U64S, I64, KEYS), **KERNEL)
 def write_keys(boards, count, rules, symmetric, keys):
     """Writes the key of each of the first `count` boards, of its largest image if `symmetric`; of the empty one 0."""
-    rows, cols = rules[ROWS], rules[COLS]
+    rows, cols = rules[RULES.ROWS], rules[RULES.COLS]
     side, across, down = U(4) * cols, U(4) * (U(4) - cols), U(16) * (U(4) - rows)
     drop = side * (U(4) - rows) + U(4) * (max(rows * cols, U(8)) - U(8))
     cut = (U(1) << side) - U(1) if side < U(16) else U(0xFFFF)
@@ -58,10 +66,10 @@ def write_keys(boards, count, rules, symmetric, keys):
         keys[i] = np.uint32((packed >> drop) & WORD32)
 
 
-@njit(types.void(KEYS, I64, I64, U64, RULES, WORDS), **KERNEL)
+@njit(types.void(KEYS, I64, I64, U64, U64S, U64S), **KERNEL)
 def write_boards(keys, first, count, total, rules, boards):
     """Writes the boards of `count` keys from the first on, in the layer of this sum of tiles; key 0 gives any board."""
-    rows, cols = rules[ROWS], rules[COLS]
+    rows, cols = rules[RULES.ROWS], rules[RULES.COLS]
     side, across = U(4) * cols, U(4) * (U(4) - cols)
     drop = side * (U(4) - rows) + U(4) * (max(rows * cols, U(8)) - U(8))
     cut = (U(1) << side) - U(1) if side < U(16) else U(0xFFFF)

@@ -29,9 +29,22 @@ import math
 import numpy as np
 from numba import njit, types
 
-from t48lab.kernels import layout as at
 from t48lab.kernels.bitboard import CELLS, empties, legal, max_rank, playout, popcount, potential, slide, spawn
+from t48lab.kernels.choice import TIE
 from t48lab.kernels.clock import cpu
+from t48lab.kernels.layout import (
+    CHANCE,
+    EXTRA,
+    FINAL,
+    NODE,
+    OUT,
+    REALS,
+    REWARD,
+    ROLLOUT,
+    RULES,
+    SETTINGS,
+    TREE,
+)
 from t48lab.kernels.lines import evaluate, lost_value
 from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U16, P_U64, pointer
 from t48lab.kernels.rng import below, next_u64
@@ -39,10 +52,9 @@ from t48lab.kernels.signature import F64, I64, KERNEL, SEARCH, U64
 
 U, I = np.uint64, np.int64
 ZERO = U(0)
-TIE = 1e-12
 UNIT = 2.0**-53
 MOVES_PER_LOOK = 1024  # 25 microseconds of uniform rollouts; a look at the clock takes up to 1
-END = types.Tuple((U64, I64, I64))
+PLAYED = types.Tuple((U64, I64, I64))
 
 
 @njit(I64(I64, P_U64), **KERNEL)
@@ -62,7 +74,7 @@ def liked(b, mask, settings, moves, lines, extra):
     """The legal direction whose afterstate the evaluator values most, the first in ORDER among equals."""
     best, direction = I(0), I(-1)
     for i in range(4):
-        d = settings[at.ORDER + i]
+        d = settings[SETTINGS.ORDER + i]
         after = slide(b, d, moves)
         if after != b:
             value = evaluate(after, lines, extra, mask)
@@ -71,15 +83,15 @@ def liked(b, mask, settings, moves, lines, extra):
     return direction
 
 
-@njit(END(U64, P_I64, P_F64, P_U16, P_U64, P_I32, P_I64, P_U64), **KERNEL)
+@njit(PLAYED(U64, P_I64, P_F64, P_U16, P_U64, P_I32, P_I64, P_U64), **KERNEL)
 def guided(b, settings, reals, moves, rules, lines, extra, stream):
     """`playout` with the evaluator's move at each step with probability EVALUATOR_PROBABILITY, else uniform."""
-    mask, four, count, fours = rules[at.MASK], rules[at.FOUR], I(0), I(0)
-    while count != settings[at.ROLLOUT_LIMIT]:
+    mask, four, count, fours = rules[RULES.MASK], rules[RULES.FOUR], I(0), I(0)
+    while count != settings[SETTINGS.ROLLOUT_LIMIT]:
         directions = legal(b, moves)
         if directions == 0:
             break
-        if (next_u64(stream) >> U(11)) * UNIT < reals[at.EVALUATOR_PROBABILITY]:
+        if (next_u64(stream) >> U(11)) * UNIT < reals[REALS.EVALUATOR_PROBABILITY]:
             direction = liked(b, mask, settings, moves, lines, extra)
         else:
             direction = drawn(directions, stream)
@@ -93,15 +105,15 @@ def guided(b, settings, reals, moves, rules, lines, extra, stream):
 @njit(F64(U64, I64, P_I64, P_F64, P_U16, P_U64, P_I32, P_I64), **KERNEL)
 def reward(b, fours, settings, reals, moves, rules, lines, extra):
     """The reward of a simulation that ended at b: points since the empty board plus value, or a win."""
-    if settings[at.REWARD] == at.WIN:
-        return 1.0 if max_rank(b) >= settings[at.WIN_RANK] else 0.0
+    if settings[SETTINGS.REWARD] == REWARD.WIN:
+        return 1.0 if max_rank(b) >= settings[SETTINGS.WIN_RANK] else 0.0
     total = np.float64(potential(b) - 4 * fours)
-    if settings[at.ROLLOUT_LIMIT] >= 0:
+    if settings[SETTINGS.ROLLOUT_LIMIT] >= 0:
         if legal(b, moves):
-            fixed = evaluate(b, lines, extra, rules[at.MASK])
+            fixed = evaluate(b, lines, extra, rules[RULES.MASK])
         else:
-            fixed = lost_value(b, lines, extra, rules[at.MASK])
-        total += reals[at.VALUE_WEIGHT] * (fixed * 2.0 ** -extra[at.SHIFT])
+            fixed = lost_value(b, lines, extra, rules[RULES.MASK])
+        total += reals[REALS.VALUE_WEIGHT] * (fixed * 2.0 ** -extra[EXTRA.SHIFT])
     return total
 
 
@@ -111,7 +123,7 @@ def choose(node, directions, settings, width, stats, stream):
     untried, total = I(0), 0.0
     for d in range(4):
         if directions >> d & 1:
-            visits = stats[node + at.EDGE_VISITS + d]
+            visits = stats[node + NODE.VISITS + d]
             total += visits
             if visits == 0.0:
                 untried |= I(1) << d
@@ -119,10 +131,10 @@ def choose(node, directions, settings, width, stats, stream):
         return drawn(untried, stream)
     best, direction, log_total = -math.inf, I(-1), math.log(total)
     for i in range(4):
-        d = settings[at.ORDER + i]
+        d = settings[SETTINGS.ORDER + i]
         if directions >> d & 1:
-            visits = stats[node + at.EDGE_VISITS + d]
-            index = stats[node + at.EDGE_SUM + d] / visits + width * math.sqrt(log_total / visits)
+            visits = stats[node + NODE.VISITS + d]
+            index = stats[node + NODE.SUMS + d] / visits + width * math.sqrt(log_total / visits)
             if index > best:
                 best, direction = index, d
     return direction
@@ -131,47 +143,47 @@ def choose(node, directions, settings, width, stats, stream):
 @njit(I64(I64, U64, P_U64, P_I64), **KERNEL)
 def holder(slot, b, memory, links):
     """The link that holds the child with board b in the list that starts at a link, or the list's end."""
-    while links[slot] != 0 and memory[links[slot] + at.NODE_BOARD] != b:
-        slot = links[slot] + at.SIBLING
+    while links[slot] != 0 and memory[links[slot] + NODE.BOARD] != b:
+        slot = links[slot] + NODE.SIBLING
     return slot
 
 
 @njit(types.void(I64, U64, I64, P_U64, P_I64), **KERNEL)
 def store(slot, b, capacity, memory, links):
-    """Nothing; a new record for board b hangs from a link, unless the tree is full."""
-    node = links[at.TREE_END]
-    if node < at.ROOT_RECORD + at.RECORD * capacity:
-        for word in range(node, node + at.RECORD):
+    """Hangs a new record for board b from a link, unless the tree is full."""
+    node = links[TREE.END]
+    if node < TREE.ROOT + NODE.SIZE * capacity:
+        for word in range(node, node + NODE.SIZE):
             memory[word] = ZERO
-        memory[node + at.NODE_BOARD] = b
+        memory[node + NODE.BOARD] = b
         links[slot] = node
-        links[at.TREE_END] = node + at.RECORD
+        links[TREE.END] = node + NODE.SIZE
 
 
-@njit(END(U64, P_I64, F64, P_U16, P_U64, P_U64, P_I64, P_F64, P_U64), **KERNEL)
+@njit(PLAYED(U64, P_I64, F64, P_U16, P_U64, P_U64, P_I64, P_F64, P_U64), **KERNEL)
 def descend(b, settings, width, moves, rules, memory, links, stats, stream):
     """(board, moves made, 4s spawned) where a simulation leaves the tree; its path is kept in memory."""
-    node, depth, fours, chance = I(at.ROOT_RECORD), I(0), I(0), settings[at.CHANCE]
-    while depth < at.LONGEST_PATH:
-        known = links[node + at.KNOWN]
-        if known == 0 or chance == at.OPEN_LOOP:
-            known = links[node + at.KNOWN] = potential(b) << 4 | legal(b, moves)
+    node, depth, fours, chance = I(TREE.ROOT), I(0), I(0), settings[SETTINGS.CHANCE]
+    while depth < TREE.LONGEST_PATH:
+        known = links[node + NODE.KNOWN]
+        if known == 0 or chance == CHANCE.OPEN_LOOP:
+            known = links[node + NODE.KNOWN] = potential(b) << 4 | legal(b, moves)
         if known & 15 == 0:
             break
         d = choose(node, known & 15, settings, width, stats, stream)
-        links[at.PATH + depth] = node + d
-        stats[at.SCORES + depth] = (known >> 4) - 4 * fours
+        links[TREE.PATH + depth] = node + d
+        stats[TREE.SCORES + depth] = (known >> 4) - 4 * fours
         depth += 1
-        slot, after = node + at.CHILD + d, slide(b, d, moves)
-        if chance == at.ONE_SPAWN and links[slot] != 0:
-            b = memory[links[slot] + at.NODE_BOARD]
+        slot, after = node + NODE.CHILD + d, slide(b, d, moves)
+        if chance == CHANCE.ONE_SPAWN and links[slot] != 0:
+            b = memory[links[slot] + NODE.BOARD]
         else:
-            b = spawn(after, rules[at.MASK], rules[at.FOUR], stream)
+            b = spawn(after, rules[RULES.MASK], rules[RULES.FOUR], stream)
         fours += I(((b ^ after) & CELLS) == ZERO)
-        if chance == at.BY_SPAWN:
+        if chance == CHANCE.BY_SPAWN:
             slot = holder(slot, b, memory, links)
         if links[slot] == 0:
-            store(slot, b, settings[at.CAPACITY], memory, links)
+            store(slot, b, settings[SETTINGS.CAPACITY], memory, links)
             break
         node = links[slot]
     return b, depth, fours
@@ -179,51 +191,51 @@ def descend(b, settings, width, moves, rules, memory, links, stats, stream):
 
 @njit(types.void(F64, I64, P_F64), **KERNEL)
 def learn(earned, kind, stats):
-    """Nothing; the running figures of the root's returns take in one more (Welford 1962) and set the scale."""
-    count = stats[at.RETURNS] + 1.0
-    step = earned - stats[at.MEAN]
-    mean = stats[at.MEAN] + step / count
-    stats[at.RETURNS], stats[at.MEAN] = count, mean
-    stats[at.SQUARES] += step * (earned - mean)
-    stats[at.LOWEST], stats[at.HIGHEST] = min(stats[at.LOWEST], earned), max(stats[at.HIGHEST], earned)
-    spread = 2.0 * math.sqrt(stats[at.SQUARES] / count)
-    if kind == at.MIN_MAX:
-        spread = stats[at.HIGHEST] - stats[at.LOWEST]
-    if kind < at.WIN and spread > 0.0:
-        stats[at.SCALE] = spread
+    """Adds one to the running figures of the root's returns (Welford 1962) and sets the scale."""
+    count = stats[TREE.RETURNS] + 1.0
+    step = earned - stats[TREE.MEAN]
+    mean = stats[TREE.MEAN] + step / count
+    stats[TREE.RETURNS], stats[TREE.MEAN] = count, mean
+    stats[TREE.SQUARES] += step * (earned - mean)
+    stats[TREE.LOWEST], stats[TREE.HIGHEST] = min(stats[TREE.LOWEST], earned), max(stats[TREE.HIGHEST], earned)
+    spread = 2.0 * math.sqrt(stats[TREE.SQUARES] / count)
+    if kind == REWARD.MIN_MAX:
+        spread = stats[TREE.HIGHEST] - stats[TREE.LOWEST]
+    if kind < REWARD.WIN and spread > 0.0:
+        stats[TREE.SCALE] = spread
 
 
 @njit(types.void(U64, P_I64, P_F64, P_U16, P_U64, P_I32, P_I64, P_U64, P_I64, P_F64, P_U64, P_F64), **KERNEL)
 def simulate(board, settings, reals, moves, rules, lines, extra, memory, links, stats, stream, out):
-    """Nothing; one simulation is added to the tree and to the counters in `out`."""
-    width = reals[at.EXPLORATION] * stats[at.SCALE]
+    """Adds one simulation to the tree and to the counters in `out`."""
+    width = reals[REALS.EXPLORATION] * stats[TREE.SCALE]
     b, depth, fours = descend(board, settings, width, moves, rules, memory, links, stats, stream)
-    if settings[at.ROLLOUT] == at.GUIDED:
+    if settings[SETTINGS.ROLLOUT] == ROLLOUT.GUIDED:
         b, count, more = guided(b, settings, reals, moves, rules, lines, extra, stream)
     else:
-        first = I(settings[at.ROLLOUT] == at.MERGE_FIRST)
-        b, count, more = playout(b, moves, rules, stream, settings[at.ROLLOUT_LIMIT], first)
+        first = I(settings[SETTINGS.ROLLOUT] == ROLLOUT.MERGE_FIRST)
+        b, count, more = playout(b, moves, rules, stream, settings[SETTINGS.ROLLOUT_LIMIT], first)
     earned = reward(b, fours + more, settings, reals, moves, rules, lines, extra)
-    counted = 0.0 if settings[at.REWARD] == at.WIN else 1.0
+    counted = 0.0 if settings[SETTINGS.REWARD] == REWARD.WIN else 1.0
     for i in range(depth):
-        edge = links[at.PATH + i]
-        stats[edge + at.EDGE_VISITS] += 1.0
-        stats[edge + at.EDGE_SUM] += earned - counted * stats[at.SCORES + i]
-    learn(earned - counted * stats[at.SCORES], settings[at.REWARD], stats)
-    out[at.NODES] += depth + count
-    out[at.DEPTH_REACHED] = max(out[at.DEPTH_REACHED], np.float64(depth))
-    out[at.LEAVES] += 1.0
+        edge = links[TREE.PATH + i]
+        stats[edge + NODE.VISITS] += 1.0
+        stats[edge + NODE.SUMS] += earned - counted * stats[TREE.SCORES + i]
+    learn(earned - counted * stats[TREE.SCORES], settings[SETTINGS.REWARD], stats)
+    out[OUT.NODES] += depth + count
+    out[OUT.DEPTH_REACHED] = max(out[OUT.DEPTH_REACHED], np.float64(depth))
+    out[OUT.LEAVES] += 1.0
 
 
 @njit(I64(U64, P_I64, P_U16, P_U64, P_U64, P_I64), **KERNEL)
 def successor(board, settings, moves, rules, memory, links):
     """The record of a board one move and one spawn after the tree's root, 0 when it has none."""
-    root = memory[at.ROOT_RECORD + at.NODE_BOARD]
+    root = memory[TREE.ROOT + NODE.BOARD]
     for d in range(4):
-        slot, after = at.ROOT_RECORD + at.CHILD + d, slide(root, d, moves)
-        if settings[at.CHANCE] == at.OPEN_LOOP:
+        slot, after = TREE.ROOT + NODE.CHILD + d, slide(root, d, moves)
+        if settings[SETTINGS.CHANCE] == CHANCE.OPEN_LOOP:
             tile = board ^ after
-            cell = (tile | tile >> U(1)) & empties(after, rules[at.MASK])
+            cell = (tile | tile >> U(1)) & empties(after, rules[RULES.MASK])
             if after != root and popcount(tile) == 1 and cell != ZERO:
                 return links[slot]
         else:
@@ -235,42 +247,42 @@ def successor(board, settings, moves, rules, memory, links):
 
 @njit(types.void(I64, P_U64, P_I64), **KERNEL)
 def keep(root, memory, links):
-    """Nothing; the tree below a record moves to the front of the memory, everything else is dropped.
+    """Moves the tree below a record to the front of the memory and drops everything else.
 
     A record's children and next sibling were stored after it. So one pass upward finds each record
     that stays after the link that holds it, and never writes over one that it has yet to read.
     """
-    end, target = links[at.TREE_END], I(at.ROOT_RECORD)
-    links[root + at.SIBLING], links[root + at.HOLDER] = 0, at.ROOT_LINK
-    for node in range(root, end, at.RECORD):
-        if links[node + at.HOLDER] == 0:
+    end, target = links[TREE.END], I(TREE.ROOT)
+    links[root + NODE.SIBLING], links[root + NODE.HOLDER] = 0, TREE.ROOT_LINK
+    for node in range(root, end, NODE.SIZE):
+        if links[node + NODE.HOLDER] == 0:
             continue
-        links[links[node + at.HOLDER]] = target
-        for word in range(at.RECORD):
+        links[links[node + NODE.HOLDER]] = target
+        for word in range(NODE.SIZE):
             memory[target + word] = memory[node + word]
-        links[target + at.HOLDER] = 0
-        for slot in range(target + at.SIBLING, target + at.CHILD + 4):
+        links[target + NODE.HOLDER] = 0
+        for slot in range(target + NODE.SIBLING, target + NODE.CHILD + 4):
             if links[slot] != 0:
-                links[links[slot] + at.HOLDER] = slot
-        target += at.RECORD
-    links[at.TREE_END] = target
+                links[links[slot] + NODE.HOLDER] = slot
+        target += NODE.SIZE
+    links[TREE.END] = target
 
 
 @njit(types.void(U64, P_I64, P_U16, P_U64, P_U64, P_I64, P_F64), **KERNEL)
 def plant(board, settings, moves, rules, memory, links, stats):
-    """Nothing; the memory holds a tree for board: a new one, or what this game's last search left of it."""
+    """Puts a tree for board into the memory: a new one, or what this game's last search left of it."""
     node = I(0)
-    if settings[at.REUSE] and links[at.TREE_GENERATION] == settings[at.GENERATION] and links[at.TREE_END] > 0:
+    if settings[SETTINGS.REUSE] and links[TREE.GENERATION] == settings[SETTINGS.GENERATION] and links[TREE.END] > 0:
         node = successor(board, settings, moves, rules, memory, links)
     if node > 0:
         keep(node, memory, links)
     else:
-        links[at.TREE_END], stats[at.SCALE] = at.ROOT_RECORD, 1.0
-        store(at.ROOT_LINK, board, I(1), memory, links)
-    links[at.TREE_GENERATION] = settings[at.GENERATION]
-    memory[at.ROOT_RECORD + at.NODE_BOARD] = board
-    stats[at.RETURNS] = stats[at.MEAN] = stats[at.SQUARES] = 0.0
-    stats[at.LOWEST], stats[at.HIGHEST] = math.inf, -math.inf
+        links[TREE.END], stats[TREE.SCALE] = TREE.ROOT, 1.0
+        store(TREE.ROOT_LINK, board, I(1), memory, links)
+    links[TREE.GENERATION] = settings[SETTINGS.GENERATION]
+    memory[TREE.ROOT + NODE.BOARD] = board
+    stats[TREE.RETURNS] = stats[TREE.MEAN] = stats[TREE.SQUARES] = 0.0
+    stats[TREE.LOWEST], stats[TREE.HIGHEST] = math.inf, -math.inf
 
 
 @njit(F64(I64, P_F64, P_F64), **KERNEL)
@@ -278,13 +290,13 @@ def report(directions, stats, out):
     """The root's visits; they and the values of legal moves stand in `out`, nan for illegal moves."""
     total = 0.0
     for d in range(4):
-        out[at.VALUES + d] = out[at.VISITS + d] = math.nan
+        out[OUT.VALUES + d] = out[OUT.VISITS + d] = math.nan
         if directions >> d & 1:
-            visits = stats[at.ROOT_RECORD + at.EDGE_VISITS + d]
+            visits = stats[TREE.ROOT + NODE.VISITS + d]
             total += visits
-            out[at.VISITS + d] = visits
+            out[OUT.VISITS + d] = visits
             if visits > 0.0:
-                out[at.VALUES + d] = stats[at.ROOT_RECORD + at.EDGE_SUM + d] / visits
+                out[OUT.VALUES + d] = stats[TREE.ROOT + NODE.SUMS + d] / visits
     return total
 
 
@@ -293,18 +305,18 @@ def decide(settings, out):
     """The visited direction with most visits, then the larger mean (or by the mean alone), then by ORDER."""
     best, most, direction = -math.inf, 0.0, I(-1)
     for i in range(4):
-        d = settings[at.ORDER + i]
-        visits, mean = out[at.VISITS + d], out[at.VALUES + d]
+        d = settings[SETTINGS.ORDER + i]
+        visits, mean = out[OUT.VISITS + d], out[OUT.VALUES + d]
         if not visits > 0.0:
             continue
-        lead = 0.0 if settings[at.FINAL] == at.BY_MEAN else visits - most
+        lead = 0.0 if settings[SETTINGS.FINAL] == FINAL.BY_MEAN else visits - most
         if direction < 0 or lead > 0.0 or (lead == 0.0 and mean - best > TIE * max(abs(mean), abs(best))):
             best, most, direction = mean, visits, d
     return direction
 
 
 @njit(SEARCH, **KERNEL)
-def search(board, settings, reals, moves, rules, lines, extra, memory, stream, out):
+def search(board, agent, stream, out):
     """The direction to play, -1 when no move is legal.
 
     Runs SIMULATIONS (0: no such limit) or until SECONDS of processor time have passed (0: no such limit),
@@ -313,38 +325,26 @@ def search(board, settings, reals, moves, rules, lines, extra, memory, stream, o
     stored; VISITS add up to LEAVES + TAKEN_OVER. With REUSE the tree of the same GENERATION's last
     search goes on from the position that came of it; otherwise the memory's content is ignored.
     """
-    started, look, limit, seconds = cpu(), 0.0, settings[at.SIMULATIONS], reals[at.SECONDS]
+    settings, reals, memory = agent.settings, agent.reals, agent.memory
+    started, look, limit, seconds = cpu(), 0.0, settings[SETTINGS.SIMULATIONS], reals[REALS.SECONDS]
     out[:] = 0.0
     links, stats, words = pointer(memory.view(np.int64)), pointer(memory.view(np.float64)), pointer(memory)
     parameters, factors, answer = pointer(settings), pointer(reals), pointer(out)
-    tables, terms = pointer(lines), pointer(extra)
-    directions = legal(board, moves)
+    moves, rules, tables, terms = pointer(agent.moves), pointer(agent.rules), pointer(agent.lines), pointer(agent.extra)
+    directions = legal(board, agent.moves)
     if directions == 0:
         report(directions, stats, answer)
         return -1
-    plant(board, parameters, pointer(moves), pointer(rules), words, links, stats)
-    out[at.TAKEN_OVER] = report(directions, stats, answer)
+    plant(board, parameters, moves, rules, words, links, stats)
+    out[OUT.TAKEN_OVER] = report(directions, stats, answer)
     while True:
-        simulate(
-            board,
-            parameters,
-            factors,
-            pointer(moves),
-            pointer(rules),
-            tables,
-            terms,
-            words,
-            links,
-            stats,
-            pointer(stream),
-            answer,
-        )
-        if seconds > 0.0 and out[at.NODES] >= look:
+        simulate(board, parameters, factors, moves, rules, tables, terms, words, links, stats, pointer(stream), answer)
+        if seconds > 0.0 and out[OUT.NODES] >= look:
             if cpu() - started >= seconds:
                 break
-            look = out[at.NODES] + MOVES_PER_LOOK
-        if out[at.LEAVES] >= limit and (limit > 0 or not seconds > 0.0):
+            look = out[OUT.NODES] + MOVES_PER_LOOK
+        if out[OUT.LEAVES] >= limit and (limit > 0 or not seconds > 0.0):
             break
     report(directions, stats, answer)
-    out[at.TREE_SIZE] = (I(memory[at.TREE_END]) - at.ROOT_RECORD) // at.RECORD
+    out[OUT.TREE_SIZE] = (I(memory[TREE.END]) - TREE.ROOT) // NODE.SIZE
     return decide(parameters, answer)

@@ -4,16 +4,15 @@ import numpy as np
 from numba import njit, types
 
 from t48lab.kernels.exact import slide_planes
-from t48lab.kernels.signature import KERNEL, MOVES, RULES
+from t48lab.kernels.signature import KERNEL, U8S, U16S, U64S
 
 U = np.uint64
-LOG = types.uint8[::1]
 PLANES = types.uint64[:, ::1]
 
 
-@njit(types.void(LOG, MOVES, RULES, PLANES), **KERNEL)
+@njit(types.void(U8S, U16S, U64S, PLANES), **KERNEL)
 def positions(log, moves, rules, out):
-    """Nothing; out[i] (uint64[moves + 1, 2]) is (low, high) of the position before move i, the last one the end.
+    """Writes (low, high) of the position before each move i to out[i] (uint64[moves + 1, 2]), the last one the end.
 
     `log` is that of kernels/gameloop.py: a byte a move, the two first tiles before them.
     """

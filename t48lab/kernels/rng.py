@@ -10,7 +10,7 @@ from numba import njit
 from numba.extending import overload
 
 from t48lab.kernels.pointers import P_U64
-from t48lab.kernels.signature import I64, KERNEL, U64, WORDS
+from t48lab.kernels.signature import I64, KERNEL, U64, U64S
 
 U = np.uint64
 WORD = 0xFFFFFFFFFFFFFFFF
@@ -45,7 +45,7 @@ def mix64(z):
     return z ^ (z >> U(31))
 
 
-@njit([U64(WORDS), U64(P_U64)], **KERNEL)
+@njit([U64(U64S), U64(P_U64)], **KERNEL)
 def next_u64(stream):
     """The next 64 random bits; stream[0] moves on."""
     stream[0] = plus(stream[0], GOLDEN)
@@ -58,7 +58,7 @@ def scaled(draw, n):
     return ((draw >> U(32)) * n) >> U(32)
 
 
-@njit([I64(WORDS, I64), I64(P_U64, I64)], **KERNEL)
+@njit([I64(U64S, I64), I64(P_U64, I64)], **KERNEL)
 def below(stream, n):
     """A uniform integer in 0..n-1, 1 <= n < 2^32; one draw (bias under n / 2^32)."""
     return np.int64(scaled(next_u64(stream), U(n)))

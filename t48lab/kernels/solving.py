@@ -12,10 +12,10 @@ its own off again.
 import numpy as np
 from numba import njit, types
 
-from t48lab.kernels.bitboard import empties, max_rank, slide_lines, trailing_zeros, transpose
+from t48lab.kernels.bitboard import DOWN, LEFT, RIGHT, empties, max_rank, slide_rows, trailing_zeros, transpose
 from t48lab.kernels.keys import KEYS, SLOTS, find, write_boards, write_keys
-from t48lab.kernels.layout import MASK, TABLE
-from t48lab.kernels.signature import F64, I64, KERNEL, MOVES, REALS, RULES, SETTINGS, U64, WORDS
+from t48lab.kernels.layout import RULES
+from t48lab.kernels.signature import F64, F64S, I64, I64S, KERNEL, U16S, U64, U64S
 
 U = np.uint64
 VALUES = types.float64[:, ::1]
@@ -27,7 +27,7 @@ POINTS, SQUARES = 0, -1
 """Kinds of channels; a positive number is the rank that the largest tile is to get to."""
 
 
-@njit(types.void(KEYS, U64, MOVES, RULES, I64, DIRECTIONS, KEYS), **KERNEL)
+@njit(types.void(KEYS, U64, U16S, U64S, I64, DIRECTIONS, KEYS), **KERNEL)
 def write_afterstates(positions, total, moves, rules, symmetric, policy, keys):
     """Writes the keys of the afterstates of each position by direction, four a position, 0 where a move is illegal.
 
@@ -39,23 +39,23 @@ def write_afterstates(positions, total, moves, rules, symmetric, policy, keys):
         write_boards(positions, first, block, total, rules, boards)
         for i in range(block):
             b, t = boards[i], transpose(boards[i])
-            afters[4 * i] = transpose(slide_lines(t, 0, moves))
-            afters[4 * i + 1] = slide_lines(b, TABLE, moves)
-            afters[4 * i + 2] = transpose(slide_lines(t, 2 * TABLE, moves))
-            afters[4 * i + 3] = slide_lines(b, 0, moves)
+            afters[4 * i] = transpose(slide_rows(t, LEFT, moves))
+            afters[4 * i + 1] = slide_rows(b, RIGHT, moves)
+            afters[4 * i + 2] = transpose(slide_rows(t, DOWN, moves))
+            afters[4 * i + 3] = slide_rows(b, LEFT, moves)
             for d in range(4):
                 if afters[4 * i + d] == b or (len(policy) > 0 and policy[first + i] != d):
                     afters[4 * i + d] = U(0)
         write_keys(afters, 4 * block, rules, symmetric, keys[4 * first :])
 
 
-@njit(I64(WORDS, KEYS, I64, I64, RULES, WORDS, WORDS, SETTINGS), **KERNEL)
+@njit(I64(U64S, KEYS, I64, I64, U64S, U64S, U64S, I64S), **KERNEL)
 def spawn_all(boards, afterstates, first, count, rules, twos, fours, ends):
     """How many boards follow from a block of slots; writes them with a 2 and with a 4, and where those of each end."""
     size = 0
     for i in range(count):
         if afterstates[first + i] != 0:
-            free = empties(boards[i], rules[MASK])
+            free = empties(boards[i], rules[RULES.MASK])
             while free != U(0):
                 place = trailing_zeros(free)
                 twos[size], fours[size] = boards[i] | (U(1) << place), boards[i] | (U(2) << place)
@@ -65,7 +65,7 @@ def spawn_all(boards, afterstates, first, count, rules, twos, fours, ends):
     return size
 
 
-@njit(I64(KEYS, U64, RULES, I64, KEYS, KEYS), **KERNEL)
+@njit(I64(KEYS, U64, U64S, I64, KEYS, KEYS), **KERNEL)
 def write_spawns(afterstates, total, rules, symmetric, keys_two, keys_four):
     """How many positions follow from a slice of a table of afterstates; writes their keys, with a 2 and with a 4."""
     boards, ends, size = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.int64), 0
@@ -80,7 +80,7 @@ def write_spawns(afterstates, total, rules, symmetric, keys_two, keys_four):
     return size
 
 
-@njit(types.void(WORDS, I64, REALS), **KERNEL)
+@njit(types.void(U64S, I64, F64S), **KERNEL)
 def write_potentials(boards, count, out):
     """Writes the sum of (rank - 1) * 2^rank over the tiles of each board; an empty cell adds its (0 - 1) * 1 + 1."""
     for i in range(count):
@@ -91,7 +91,7 @@ def write_potentials(boards, count, out):
         out[i] = np.float64(total)
 
 
-@njit(types.void(VALUES, I64, SETTINGS, F64), **KERNEL)
+@njit(types.void(VALUES, I64, I64S, F64), **KERNEL)
 def shift(values, i, kinds, points):
     """Adds points to what column i expects: to its points, and to their square."""
     for k in range(len(kinds)):
@@ -101,7 +101,7 @@ def shift(values, i, kinds, points):
         values[0, i] += points
 
 
-@njit(types.void(SETTINGS, I64, REALS, REALS, SLOTS, SLOTS, F64, I64, REALS), **KERNEL)
+@njit(types.void(I64S, I64, F64S, F64S, SLOTS, SLOTS, F64, I64, F64S), **KERNEL)
 def combine(ends, count, after_two, after_four, slots_two, slots_four, four, chance, out):
     """Writes the mean or the least value over the spawns of each afterstate of a block."""
     begin, two = 0, 1.0 - four
@@ -120,7 +120,7 @@ def combine(ends, count, after_two, after_four, slots_two, slots_four, four, cha
 
 
 @njit(
-    types.void(KEYS, I64, I64, U64, RULES, I64, F64, I64, SETTINGS, KEYS, VALUES, KEYS, VALUES, VALUES),
+    types.void(KEYS, I64, I64, U64, U64S, I64, F64, I64, I64S, KEYS, VALUES, KEYS, VALUES, VALUES),
     **KERNEL,
 )
 def answer(
@@ -151,7 +151,7 @@ def answer(
             shift(out, first + i, kinds, points[i])
 
 
-@njit(types.void(KEYS, I64, I64, U64, RULES, SLOTS, VALUES, I64, SETTINGS, VALUES), **KERNEL)
+@njit(types.void(KEYS, I64, I64, U64, U64S, SLOTS, VALUES, I64, I64S, VALUES), **KERNEL)
 def decide(positions, begin, end, total, rules, slots, afterstates, choice, kinds, out):
     """Writes the values [channel, position] of a range of positions from those of their afterstates.
 

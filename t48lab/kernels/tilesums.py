@@ -9,7 +9,7 @@ from numba import config, njit
 
 from t48lab.kernels.layout import TABLE
 from t48lab.kernels.pointers import P_I32, pointer
-from t48lab.kernels.signature import I64, KERNEL, LINES, U64
+from t48lab.kernels.signature import I32S, I64, KERNEL, U64
 
 NONE = np.int32(-(2**30))
 KNOWN = 1024 if config.DISABLE_JIT else 16384
@@ -26,7 +26,7 @@ def tile_sum(b):
     return total
 
 
-@njit(LINES(LINES, U64), **KERNEL)
+@njit(I32S(I32S, U64), **KERNEL)
 def best_pairs(lines, table):
     """The largest sum of two entries of the table at offset `table`, by the sum of both lines' tiles, int32[65536].
 
@@ -68,7 +68,7 @@ def most_of(total, start, bounds):
     return best_four(total, start, bounds) + best_four(total, start + TABLE, bounds)
 
 
-@njit(LINES(LINES, U64, U64), **KERNEL)
+@njit(I32S(I32S, U64, U64), **KERNEL)
 def tables(lines, rows, columns):
     """The `bounds` of an evaluator whose row and column tables start at these offsets of `lines`."""
     pairs = best_pairs(lines, rows)

@@ -1,3 +1,4 @@
+from .stills import Picture as Picture
 from .stills import boards as boards
 from .stills import decision as decision
 from .treeart import tree_svg as tree_svg

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from t48lab.agents import SearchResult
+from t48lab.analysis import number
 from t48lab.board import DIRECTIONS, Board
-from t48lab.pictures.svg import ARROWS, BEST, COST, FAINT, INK, number, page, size_of, text
+from t48lab.pictures.svg import ARROWS, BEST, COST, FAINT, INK, page, size_of, text
 
 _LINE, _MARGIN, _PANEL = 17, 14, 300
 
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG that a notebook shows by itself."""
+    """An SVG that a notebook shows by itself, and as PNG while its reader has not trusted it."""
 
     svg: str
 
-    def _repr_svg_(self) -> str:
-        return self.svg
+    def png(self) -> bytes:
+        """The same picture as PNG; it looks alike everywhere, as its letters are those that matplotlib brings."""
+        import matplotlib
+        from resvg_py import svg_to_bytes
+
+        fonts = Path(matplotlib.get_data_path(), "fonts", "ttf")
+        files = [str(fonts / name) for name in ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")]
+        return svg_to_bytes(self.svg, skip_system_fonts=True, font_files=files, sans_serif_family="DejaVu Sans")
+
+    def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
+        png = b64encode(self.png()).decode()
+        return {"image/svg+xml": self.svg, "image/png": png, "text/plain": repr(self)}
 
     def __repr__(self) -> str:
         return f"Picture({len(self.svg):,} letters of SVG)"

@@ -11,13 +11,6 @@ ARROWS = dict(zip(DIRECTIONS, "↑→↓←", strict=True))
 _FONT = "font-family='Helvetica, Arial, sans-serif'"
 
 
-def number(value: float | None) -> str:
-    """A value in a few digits: whole from 1,000 up, else four significant ones; - for none."""
-    if value is None:
-        return "-"
-    return (f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}").replace("-", "−")
-
-
 def text(x: float, y: float, words: str, size: float, fill: str, bold: bool = False, end: bool = False) -> str:
     """The SVG of one line of text that begins, or with `end` ends, at x on the baseline y."""
     weight, anchor = ("700" if bold else "400"), ("end" if end else "start")

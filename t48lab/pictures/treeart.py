@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from t48lab.analysis import number
 from t48lab.board import Board
-from t48lab.pictures.svg import ARROWS, BEST, FAINT, INK, number, page, size_of, text
+from t48lab.pictures.svg import ARROWS, BEST, FAINT, INK, page, size_of, text
 
 Tree = dict[str, Any]
 

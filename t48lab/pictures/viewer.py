@@ -21,7 +21,7 @@ from t48lab.board import Board
 from t48lab.compiled import load
 from t48lab.errors import T48Error
 from t48lab.games import GameRecord, replay
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import RULES, STREAM
 from t48lab.pictures.stills import Picture, costs, decision
 from t48lab.records import Seed, checked
 from t48lab.rules import Rules
@@ -83,7 +83,7 @@ class _Viewer(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        return {_WIDGET: view, "image/svg+xml": self.picture().svg, "text/plain": repr(self)}, {}
+        return {_WIDGET: view, **self.picture()._repr_mimebundle_(), "text/plain": repr(self)}, {}
 
 
 def advice_of(found: SearchResult, agent: Agent) -> dict[str, Any]:
@@ -258,7 +258,7 @@ class Play(_Viewer):
         self._deal()
 
     def _deal(self) -> None:
-        stream = int(load("rng").seed_stream(np.uint64(self.seed), np.uint64(self.game), np.uint64(at.SPAWN_STREAM)))
+        stream = int(load("rng").seed_stream(np.uint64(self.seed), np.uint64(self.game), np.uint64(STREAM.SPAWNS)))
         board, spawns = self.start or Board(rows=self.rules.rows, cols=self.rules.cols), []
         for _ in range(0 if self.start else 2):
             board, spawn, stream = _spawned(board, stream, self.rules)
@@ -299,6 +299,6 @@ def _spawned(after: Board, stream: int, rules: Rules) -> tuple[Board, tuple[int,
     """The board with the tile that the stream draws, (row, column, tile), and the state of the stream after it."""
     numbers, state = rules.arrays()[1], np.array([stream], np.uint64)
     low, high = (np.uint64(plane) for plane in after.planes)
-    drawn = int(load("bitboard").spawn(low, numbers[at.MASK] & ~high, numbers[at.FOUR], state))
+    drawn = int(load("bitboard").spawn(low, numbers[RULES.MASK] & ~high, numbers[RULES.FOUR], state))
     found = next((r, c, tile) for r, c, tile, board in after.spawns() if board.low == drawn)
     return Board(drawn, after.high, after.rows, after.cols), found, int(state[0])

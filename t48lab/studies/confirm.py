@@ -17,12 +17,12 @@ import pandas as pd
 from optuna.trial import FrozenTrial
 
 from t48lab.agents import Agent, make_spawner
-from t48lab.analysis import Interval, Scores, mean_interval, pairs, share_interval, summary
+from t48lab.analysis import OBJECTIVES, Interval, Scores, pairs, summary
 from t48lab.errors import T48Error
 from t48lab.experiments import Entry, Experiment, run_experiment
 from t48lab.rules import Rules
 from t48lab.studies.spaces import placed, point_of
-from t48lab.studies.study import COSTS, Plan
+from t48lab.studies.study import Plan
 from t48lab.studies.tuning import FIGURES, finished
 
 if TYPE_CHECKING:
@@ -124,26 +124,20 @@ def play_stage(
 
 def values(games: pd.DataFrame, objective: str) -> Scores:
     """The objective's value of each game."""
-    scores = games["score"].to_numpy(float)
-    if objective == "mean_score":
-        return scores
-    if objective == "mean_log_score":
-        return np.asarray(np.log(np.maximum(scores, 1)))
-    return np.where(games["max_tile"].to_numpy() >= int(objective.removeprefix("rate_")), 1.0, 0.0)
+    return OBJECTIVES[objective].of(games["score"].to_numpy(float), games["max_tile"].to_numpy())
 
 
-def mean_of(numbers: Scores, objective: str) -> tuple[float, Interval]:
-    """The mean with its 95% interval: bootstrap, or Wilson's for the rate of a tile."""
-    rate = objective.startswith("rate_")
-    interval = share_interval(int(numbers.sum()), len(numbers)) if rate else mean_interval(numbers)
-    return float(numbers.mean()), interval
+def mean_of(games: pd.DataFrame, objective: str) -> tuple[float, Interval]:
+    """The objective's mean over games with its 95% interval."""
+    numbers = values(games, objective)
+    return float(numbers.mean()), OBJECTIVES[objective].interval(numbers)
 
 
 def _table(plan: Plan, stage: str, games: pd.DataFrame, seed: int) -> pd.DataFrame:
     """One row an agent: its objective with interval, its difference to the best baseline, then `summary`."""
     objective = plan.objectives[0]
     table = summary(games).drop(columns="spawner")
-    found = [mean_of(values(games[games["agent"] == agent], objective), objective) for agent in table["agent"]]
+    found = [mean_of(games[games["agent"] == agent], objective) for agent in table["agent"]]
     table = table.assign(
         stage=stage,
         seed=seed,
@@ -164,7 +158,6 @@ def _chosen(plan: Plan, games: pd.DataFrame, labels: list[str]) -> str | None:
     table = summary(games)
     means = {label: values(games[games["agent"] == label], plan.objectives[0]).mean() for label in labels}
     for cost in plan.objectives[1:]:
-        assert cost in COSTS
         costs = _column(table, cost)
         most = costs[next(iter(plan.baselines))]
         means = {label: mean for label, mean in means.items() if costs[label] <= most}

@@ -17,7 +17,7 @@ import pandas as pd
 
 from t48lab.agents import Agent
 from t48lab.errors import T48Error
-from t48lab.studies.confirm import mean_of, play_stage, values
+from t48lab.studies.confirm import mean_of, play_stage
 from t48lab.studies.spaces import Free, placed, value_of
 from t48lab.studies.study import Plan
 from t48lab.studies.tuning import finished
@@ -129,7 +129,7 @@ def sensitivity(
     named = {f"point {key}": agent for key, agent in agents.items()}
     options, objective = plan.sensitivity, plan.objectives[0]
     games = play_stage(plan, AROUND, named, options.games, options.seed, folder, workers, progress)
-    means = {key: mean_of(values(part, objective), objective) for key, part in games.groupby("agent_key")}
+    means = {key: mean_of(part, objective) for key, part in games.groupby("agent_key")}
     rows, shown = [], {free.name: free.shown for free in plan.space}
     for (name, value), agent in points.items():
         mean, (low, high) = means[agent.key()]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from optuna.trial import FrozenTrial, TrialState
 
+from t48lab.analysis import with_interval
 from t48lab.evaluators import get_evaluator
 from t48lab.files import write_whole
 from t48lab.machine import commit, machine, now, versions
@@ -88,7 +89,7 @@ def _confirm(
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
-    """Nothing; the file holds the table."""
+    """Writes the table to a file."""
     write_whole(path, table.to_csv(index=False, lineterminator="\n").encode())
 
 
@@ -114,14 +115,14 @@ def trials_frame(plan: Plan, study: Study) -> pd.DataFrame:
 
 
 def write_trials(frame: pd.DataFrame, folder: Path) -> None:
-    """Nothing; trials.parquet holds the frame."""
+    """Writes the frame to trials.parquet."""
     sink = io.BytesIO()
     frame.to_parquet(sink, index=False)
     write_whole(folder / "trials.parquet", sink.getvalue())
 
 
 def write_confirmed(plan: Plan, verdict: Verdict, folder: Path) -> None:
-    """Nothing; confirm.csv holds the verdict's table, and best.toml the winner's evaluator if it has one."""
+    """Writes the verdict's table to confirm.csv, and the winner's evaluator to best.toml if it has one."""
     write_csv(verdict.table, folder / "confirm.csv")
     if "evaluator" in type(verdict.agent).model_fields:
         write_whole(folder / "best.toml", best_toml(plan, verdict, folder).encode())
@@ -167,12 +168,12 @@ def _value(row: Any) -> str:
 
 
 def _between(value: Any, low: Any, high: Any, sign: str = "") -> str:
-    show = f"{sign},.0f" if max(abs(value), abs(low), abs(high)) >= 1000 else f"{sign},.4g"
-    return f"{value:{show}} ({low:{show}} to {high:{show}})"
+    spec = f"{sign},.0f" if max(abs(value), abs(low), abs(high)) >= 1000 else f"{sign},.4g"
+    return with_interval(value, low, high, lambda number: format(number, spec), " to ")
 
 
 def write_manifest(plan: Plan, study: Study, storage: Storage, verdict: Verdict | None) -> None:
-    """Nothing; manifest.json says what was tuned on which games, what it took, and what came out.
+    """Writes manifest.json: what was tuned on which games, what it took, and what came out.
 
     Without a verdict, what an earlier confirmation of the same trials found stays.
     """

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from t48lab.agents import Agent
 from t48lab.errors import T48Error
-from t48lab.evaluators import TERMS, Evaluator, Range, Term, get_evaluator
+from t48lab.evaluators import BaseEvaluator, Range, get_evaluator
 from t48lab.records import nearest
 
 if TYPE_CHECKING:
@@ -127,15 +127,12 @@ def _choices(values: list[Any]) -> tuple[Choice, ...]:
 
 
 def _known(name: str, agent: Agent) -> tuple[Range | None, tuple[Choice, ...], bool]:
-    """Range, choices and whether whole numbers, as the records of terms and agents state them."""
-    if "." in name:
-        return _known_term(name, evaluator_of(agent)), (), False
-    if name == "lost":
-        evaluator_of(agent)
-        return None, (), False
+    """Range, choices and whether whole numbers, as the records of agents and evaluators state them."""
+    if of_evaluator(name):
+        return evaluator_of(agent).range_of(name), (), False
     fields = {n for n in type(agent).model_fields if n not in _FIXED}
     if name not in fields:
-        own = [f"{term}.weight" for term in evaluator_of(agent).terms] if "evaluator" in fields else []
+        own = evaluator_of(agent).free() if "evaluator" in fields else ()
         raise T48Error(f"{agent.name} has none of that name, {nearest(name, [*sorted(fields), *own])}")
     return _known_field(name, agent)
 
@@ -151,19 +148,7 @@ def _known_field(name: str, agent: Agent) -> tuple[Range | None, tuple[Choice, .
     return (Range(about.low, about.high) if known else None), about.choices, int in kinds  # type: ignore[arg-type]
 
 
-def _known_term(name: str, evaluator: Evaluator) -> Range:
-    term, _, part = name.partition(".")
-    if term not in evaluator.terms:
-        raise T48Error(f"the evaluator has no term {term!r}, {nearest(term, evaluator.terms)}")
-    if part not in ("weight", "exponent"):
-        raise T48Error(f"a term has no {part!r}, {nearest(part, ('weight', 'exponent'))}")
-    known: Range | None = TERMS[term].weight if part == "weight" else TERMS[term].exponents
-    if known is None:
-        raise T48Error(f"term {term!r} has no exponent, leave it out")
-    return known
-
-
-def evaluator_of(agent: Agent) -> Evaluator:
+def evaluator_of(agent: Agent) -> BaseEvaluator:
     """The agent's evaluator; raises T48Error when that kind of agent has none."""
     if "evaluator" not in type(agent).model_fields:
         raise T48Error(f"{agent.name} has no evaluator")
@@ -174,27 +159,15 @@ def placed(agent: Agent, point: Point) -> Agent:
     """The agent with the values of a point in place of its own; raises T48Error when they are not legal."""
     own = {name: value for name, value in point.items() if not of_evaluator(name)}
     weights = {name: value for name, value in point.items() if of_evaluator(name)}
-    fields = {name: getattr(agent, name) for name in type(agent).model_fields} | own
     if weights:
-        fields["evaluator"] = _weighted(get_evaluator(fields["evaluator"]), weights)
-    return type(agent)(**fields)
+        evaluator = get_evaluator(own["evaluator"]) if "evaluator" in own else evaluator_of(agent)
+        own["evaluator"] = evaluator.placed(weights)
+    return agent.changed(**own)
 
 
 def of_evaluator(name: str) -> bool:
     """Whether a free parameter of that name is the evaluator's."""
     return "." in name or name == "lost"
-
-
-def _weighted(evaluator: Evaluator, values: Point) -> Evaluator:
-    terms = {name: {"weight": term.weight, "exponent": term.exponent} for name, term in evaluator.terms.items()}
-    fields: dict[str, Any] = {name: getattr(evaluator, name) for name in Evaluator.model_fields}
-    for name, value in values.items():
-        if name == "lost":
-            fields["lost"] = value
-        else:
-            term, _, part = name.partition(".")
-            terms[term][part] = value
-    return Evaluator(**fields | {"terms": {name: Term(**term) for name, term in terms.items()}})
 
 
 def point_of(agent: Agent, template: Agent, space: Sequence[Free]) -> dict[str, Any] | None:
@@ -211,12 +184,4 @@ def point_of(agent: Agent, template: Agent, space: Sequence[Free]) -> dict[str, 
 
 def value_of(agent: Agent, name: str) -> Any:
     """The agent's value of a parameter by the name that it has in a space; raises T48Error."""
-    if name == "lost":
-        return evaluator_of(agent).lost
-    term, dot, part = name.partition(".")
-    if not dot:
-        return getattr(agent, name)
-    terms = evaluator_of(agent).terms
-    if term not in terms:
-        raise T48Error(f"the evaluator has no term {term!r}")
-    return getattr(terms[term], part)
+    return evaluator_of(agent).value_of(name) if of_evaluator(name) else getattr(agent, name)

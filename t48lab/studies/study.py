@@ -27,18 +27,14 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 
 from t48lab.agents import Agent
-from t48lab.analysis import TILES
+from t48lab.analysis import COSTS, SCORES
 from t48lab.errors import T48Error
 from t48lab.experiments import agent_of
 from t48lab.files import read_toml
 from t48lab.records import Checked, Count, FolderName, Record, Seed, Table, check_keys, checked, nearest, parameter
 from t48lab.specs import digest
-from t48lab.studies.spaces import Free, evaluator_of, free_parameter, placed, point_of
+from t48lab.studies.spaces import Free, evaluator_of, free_parameter, point_of
 
-SCORES = ("mean_score", "mean_log_score", *(f"rate_{tile}" for tile in TILES))
-"""What a study can raise."""
-COSTS = ("ms_per_move", "nodes_per_move")
-"""What a second objective can lower."""
 TEMPLATE = "start"
 """The first baseline of every study: its agent as the file states it."""
 
@@ -231,12 +227,7 @@ def _agent(value: Any, without: Sequence[str]) -> Agent:
         agent = agent_of(value)
         if not without:
             return agent
-        evaluator = evaluator_of(agent)
-        for term in without:
-            if term not in evaluator.terms:
-                raise T48Error(f"without: the evaluator has no term {term!r}, {nearest(term, evaluator.terms)}")
-        terms = {name: term for name, term in evaluator.terms.items() if name not in without}
-        return placed(agent, {"evaluator": evaluator.changed(terms=terms)})
+        return agent.changed(evaluator=evaluator_of(agent).without(without))
     except T48Error as error:
         raise T48Error(f"agent: {error}") from None
 

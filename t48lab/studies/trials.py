@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats as scipy_stats
 
 from t48lab.agents import Agent
-from t48lab.analysis import share_interval
+from t48lab.analysis import OBJECTIVES
 from t48lab.games import Chunk, Task, prepare, run_games
-from t48lab.kernels import layout as at
+from t48lab.kernels.layout import ROW
 from t48lab.rules import Rules
 from t48lab.studies.study import Plan
 
@@ -39,8 +38,8 @@ class Played:
 
     def figures(self, plan: Plan) -> dict[str, Any]:
         """What is stored with a trial: spread, interval and cost, as plain data."""
-        values, moves = values_of(self.rows, plan.objectives[0]), int(self.rows[:, at.MOVE_COUNT].sum())
-        mean, low, high = float(values.mean()), *interval(values, plan.objectives[0])
+        values, moves = values_of(self.rows, plan.objectives[0]), int(self.rows[:, ROW.MOVES].sum())
+        mean, low, high = float(values.mean()), *OBJECTIVES[plan.objectives[0]].quick_interval(values)
         spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
         return {
             "n": len(values),
@@ -49,31 +48,17 @@ class Played:
             "sd": spread,
             "low": low,
             "high": high,
-            "mean_score": float(self.rows[:, at.SCORE].mean()),
+            "mean_score": float(self.rows[:, ROW.SCORE].mean()),
             "moves": moves,
             "ms_per_move": 1000 * float(self.seconds.sum()) / max(moves, 1),
-            "nodes_per_move": float(self.rows[:, at.GAME_NODES].sum()) / max(moves, 1),
+            "nodes_per_move": float(self.rows[:, ROW.NODES].sum()) / max(moves, 1),
             "seconds": self.wall,
         }
 
 
 def values_of(rows: NDArray[np.int64], objective: str) -> Values:
-    """The objective's value of each game, whose mean a study raises."""
-    if objective == "mean_score":
-        return rows[:, at.SCORE].astype(np.float64)
-    if objective == "mean_log_score":
-        return np.asarray(np.log(np.maximum(rows[:, at.SCORE], 1)))
-    return (rows[:, at.MAX_RANK] >= int(objective.removeprefix("rate_")).bit_length() - 1).astype(np.float64)
-
-
-def interval(values: Values, objective: str) -> tuple[float, float]:
-    """A 95% interval of the mean: Student's t, or Wilson's for the rate of a tile."""
-    if objective.startswith("rate_"):
-        return share_interval(int(values.sum()), len(values))
-    if len(values) < 2:
-        return float("nan"), float("nan")
-    half = float(scipy_stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
-    return float(values.mean()) - half, float(values.mean()) + half
+    """The objective's value of each game."""
+    return OBJECTIVES[objective].of(rows[:, ROW.SCORE], 1 << rows[:, ROW.MAX_RANK])
 
 
 class Stopped(Exception):

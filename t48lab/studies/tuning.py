@@ -27,7 +27,7 @@ from t48lab.studies.liveness import Heart, Watch
 from t48lab.studies.samplers import make_pruner, make_sampler
 from t48lab.studies.spaces import placed
 from t48lab.studies.storage import Storage
-from t48lab.studies.study import COSTS, Plan
+from t48lab.studies.study import Plan
 from t48lab.studies.trials import Played, Stopped, Values, play_trial
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ class _Worker:
         """
         figures = played.figures(self.plan)
         trial.set_user_attr(FIGURES, figures)
-        costs = [figures[name] for name in self.plan.objectives if name in COSTS]
+        costs = [figures[name] for name in self.plan.objectives[1:]]
         try:
             self.study.tell(trial, [figures["mean"], *costs])
         except (ValueError, UpdateFinishedTrialError):

@@ -1,0 +1,97 @@
+"""What every kind of agent answers, and what the lab has to know of it."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, ClassVar, Literal, Self
+
+from t48lab.agents.programs import ENGINE, Program
+from t48lab.agents.searches import SearchResult, TreeKind, run_search
+from t48lab.agents.spawners import Spawner
+from t48lab.board import Board
+from t48lab.families import COLORS, OTHER
+from t48lab.rules import Rules
+from t48lab.specs import SpecRecord, digest
+
+AGENTS: dict[str, type[Agent]] = {}
+"""Every kind of agent by the name that starts its spec."""
+
+
+class Agent(SpecRecord):
+    """A player of 2048: parameters only, so that it can be compared, hashed, written down and sent anywhere.
+
+    What the lab has to know of a kind of agent beside its parameters stands in the class.
+    """
+
+    color: ClassVar[str] = OTHER
+    """In figures; the kinds below have those of Okabe and Ito (2008), which colour-blind readers can tell apart."""
+    kernel: ClassVar[str] = ""
+    """The compiled search: a file in kernels/, or a module by its full name; empty for agents in plain Python."""
+    budgets: ClassVar[tuple[str, ...]] = ()
+    """Parameters that say how much to search, and give way to `seconds`."""
+    tree: ClassVar[TreeKind] = "none"
+    """What a line of play and a decision tree show below a move."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        """Enter the new kind of agent in AGENTS, and its colour in COLORS, under its name."""
+        if cls.name:
+            AGENTS[cls.name], COLORS[cls.name] = cls, cls.color
+
+    @property
+    def timed(self) -> bool:
+        """Whether seconds limit the search, so that the same seed may play another game."""
+        return getattr(self, "seconds", None) is not None
+
+    @property
+    def by_position(self) -> bool:
+        """Whether its move depends on the position alone: not on draws, time, or what it searched before."""
+        return not (self.timed or hasattr(self, "seed") or getattr(self, "nodes", None))
+
+    @property
+    def engine(self) -> str:
+        """Version of everything that decides its games beside its parameters; goes up when any of them changes."""
+        return ENGINE
+
+    def compile(self, rules: Rules = Rules()) -> Program:
+        """The arrays that the agent's compiled search reads on boards of these rules."""
+        raise NotImplementedError(f"{type(self).__name__} has no compiled search")
+
+    def search(self, board: Board | str, rules: Rules | None = None) -> SearchResult:
+        """The best move of a position, the value and visits of each move, and the cost; `board` may be text.
+
+        The same board gets the same answer each time, unless seconds limit the search.
+        """
+        return self._found(board, rules, "all")
+
+    def _found(self, board: Board | str, rules: Rules | None, values: Literal["all", "best"]) -> SearchResult:
+        board = Board.parse(board)
+        rules = rules or Rules(rows=board.rows, cols=board.cols)
+        return run_search(program(self, rules), board, values, self.tree)
+
+    def at_depth(self, depth: int) -> Self:
+        """The agent that looks exactly so many moves ahead; trees of `mean` and `worst` are grown by it."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method at_depth(depth) for its trees")
+
+    def leaf_value(self, board: Board) -> float:
+        """What a position is worth to the search where it is lost or not looked into; for the same trees."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method leaf_value(board) for its trees")
+
+    def key(self, rules: Rules = Rules(), stop_tile: int | None = None, spawner: Spawner | None = None) -> str:
+        """Sixteen hexadecimal digits that stand for everything that decides a game but its seed and number.
+
+        That is every parameter, weights rather than a preset's name, the rules, the stop tile, the engine's
+        version and, beside random spawns, every parameter of the spawner and its engine's version.
+        """
+        facts = {"engine": self.engine, "agent": self.resolved(), "rules": rules.model_dump(), "stop_tile": stop_tile}
+        if spawner is not None and spawner.name != "random":
+            facts["spawner"] = spawner.resolved()
+            if spawner.engine != ENGINE:
+                facts["spawner_engine"] = spawner.engine
+        return digest(facts)
+
+
+@functools.lru_cache(maxsize=64)
+def program(agent: Agent, rules: Rules) -> Program:
+    """The agent's program, compiled once."""
+    return agent.compile(rules)

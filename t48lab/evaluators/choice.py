@@ -1,0 +1,47 @@
+"""Evaluators where one is named: a preset's name, a file, plain data, or the record itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import PlainValidator, SerializeAsAny
+
+from t48lab.errors import T48Error
+from t48lab.evaluators import presets
+from t48lab.evaluators.base import EVALUATORS, BaseEvaluator
+from t48lab.evaluators.evaluator import Evaluator
+from t48lab.records import nearest
+from t48lab.specs import Resolved
+
+PRESETS: dict[str, BaseEvaluator] = {name: Evaluator(**data) for name, (_, data) in presets.PRESETS.items()}
+"""Evaluators by name; `presets.py` says what each is."""
+
+
+def get_evaluator(choice: str | Path | BaseEvaluator) -> BaseEvaluator:
+    """The evaluator itself, the preset of that name, or the one in a file; raises T48Error.
+
+    A file is read by the kind of evaluator that has files of its ending, and as TOML otherwise.
+    """
+    if isinstance(choice, BaseEvaluator):
+        return choice
+    if isinstance(choice, str) and choice.lower() in PRESETS:
+        return PRESETS[choice.lower()]
+    kinds = {kind.suffix: kind for kind in EVALUATORS.values() if kind.suffix}
+    if isinstance(choice, Path) or (isinstance(choice, str) and ("/" in choice or choice.endswith((".toml", *kinds)))):
+        return kinds.get(Path(choice).suffix, BaseEvaluator).from_file(choice)
+    remedy = nearest(str(choice), PRESETS)
+    raise T48Error(f"no evaluator {choice!r}, {remedy}; a file of weights ends in .toml")
+
+
+def evaluator_choice(value: object) -> str | BaseEvaluator:
+    """A preset's name, or an evaluator read from a file, an object or a mapping; equal presets go by name."""
+    if isinstance(value, str) and value in PRESETS:
+        return value
+    made = BaseEvaluator.from_data(value) if isinstance(value, dict) else get_evaluator(value)  # type: ignore[arg-type]
+    return next((name for name, preset in PRESETS.items() if preset == made), made)
+
+
+EvaluatorChoice = Annotated[
+    str | SerializeAsAny[BaseEvaluator], PlainValidator(evaluator_choice), Resolved(get_evaluator)
+]
