@@ -18,7 +18,7 @@ from t48lab.kernels.star import bounded
 from t48lab.kernels.tilesums import most_of, tile_sum
 
 BOOL = types.boolean
-SEARCHED = (I64S, F64S, U16S, I32S, I64S, U64S, I64S, F64S, F64S)  # one by one: a tuple counts more references
+SEARCHED = (I64S, F64S, U16S, I32S, I64S, U64S, I64S, F64S, F64S)  # one by one: handed on as a tuple they took longer
 COST_UNIT = 2.0  # budget units per halving of a path's probability
 
 
