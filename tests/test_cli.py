@@ -245,7 +245,7 @@ def test_bench_has_a_fingerprint_apart_from_speeds(run, monkeypatch):
     code, out, _ = run("bench", "--json")
     found = json.loads(out)
     assert code == 0
-    assert set(found) == {"fingerprint", "speeds", "machine", "versions"}
+    assert set(found) == {"fingerprint", "speeds", "calls", "machine", "versions"}
     nodes = found["fingerprint"]["nodes"]
     assert nodes["expectimax:depth=1,evaluator=classic"] < nodes["expectimax:depth=2,evaluator=classic"]
     assert found["speeds"]["random"]["moves_per_s"] > 0

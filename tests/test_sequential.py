@@ -93,7 +93,7 @@ def test_all_deals_end_a_duel():
     assert test.decide(56, 43) is None
 
 
-@pytest.mark.parametrize("deals", [0, FEWEST - 1, MOST + 1, 100.0, True])
+@pytest.mark.parametrize("deals", [0, FEWEST - 1, MOST + 1, 100.5, True])
 def test_a_number_of_deals_that_makes_no_test_is_refused(deals):
     with pytest.raises(T48Error, match="games"):
         SequentialTest(deals)
