@@ -13,7 +13,7 @@ from types import TracebackType
 import click
 
 import t48lab
-from t48lab.commands import advise, bench, claims, diagnose, duel, notebooks, play, report, run, tune, verify
+from t48lab.commands import advise, bench, claims, diagnose, duel, notebooks, play, report, run, train, tune, verify
 from t48lab.errors import T48Error, redacted
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
@@ -30,7 +30,7 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for module in (run, report, tune, duel, verify, advise, play, diagnose, claims, bench, notebooks):
+for module in (run, report, tune, train, duel, verify, advise, play, diagnose, claims, bench, notebooks):
     cli.add_command(module.command)
 
 

@@ -4,8 +4,6 @@ In compiled code the eight are a vector of the processor, in plain Python a nump
 uint64[8], `singles` float32[8]. Sums run in one fixed order, so they are the same to the last bit everywhere.
 """
 
-import operator
-
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -46,7 +44,9 @@ def _filled(element, value):
 
 
 def _splat(builder, value):
-    one = builder.insert_element(ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined), value, ir.Constant(_I32, 0))
+    one = builder.insert_element(
+        ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined), value, ir.Constant(_I32, 0)
+    )
     return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
 
 
@@ -70,9 +70,7 @@ def _symmetric(context, board, turned, shifts):
         v = builder.shuffle_vector(v, v, ir.Constant(ir.VectorType(_I32, 64), list(_byte_sources())))
         v = builder.bitcast(v, words)
         low, four = _filled(_I64, _NIBBLES), _filled(_I64, 4)
-        swapped = builder.or_(
-            builder.shl(builder.and_(v, low), four), builder.and_(builder.lshr(v, four), low)
-        )
+        swapped = builder.or_(builder.shl(builder.and_(v, low), four), builder.and_(builder.lshr(v, four), low))
         odd = ir.Constant(ir.VectorType(ir.IntType(1), LANES), [lane & 1 for lane in range(LANES)])
         v = builder.select(odd, swapped, v)
         return builder.shl(v, builder.load(builder.bitcast(shifts, words.as_pointer()), align=8))

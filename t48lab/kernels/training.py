@@ -1,8 +1,9 @@
 """The training of an n-tuple network compiled whole: it plays games by r + V of the afterstates, and learns.
 
 After each move the value of the last afterstate moves towards r + V of the next one, forward while the game goes on,
-or backward from its end with a lambda-return. The correction is spread over all look-ups of the afterstate. With temporal
-coherence each weight has a rate of its own, |sum of errors| / sum of |errors|: sums[2i] and sums[2i + 1] of weight i.
+or backward from its end with a lambda-return. The correction is spread over all look-ups of the afterstate. With
+temporal coherence each weight has a rate of its own, |sum of errors| / sum of |errors|: sums[2i] and sums[2i + 1] of
+weight i.
 Sources: Szubert, Jaskowski (2014); Beal, Smith (1999), "Temporal coherence and prediction decay in TD learning",
 IJCAI; Jaskowski (2018), "Mastering 2048 with delayed temporal coherence learning, multistage weight promotion,
 redundant encoding and carousel shaping", IEEE T-CIAIG 10(1); Matsuzaki (2017), "Developing a 2048 player with backward
@@ -12,7 +13,7 @@ temporal coherence learning and restart", ACG.
 import numpy as np
 from numba import njit, types
 
-from t48lab.kernels.bitboard import max_rank, potential, spawn, transpose
+from t48lab.kernels.bitboard import max_rank, spawn, transpose
 from t48lab.kernels.lanes import LANES, P_F32, prefetch
 from t48lab.kernels.layout import FOUR, MASK, TABLE
 from t48lab.kernels.pointers import P_U64, pointer
@@ -24,7 +25,6 @@ U, F = np.uint64, np.float32
 F32 = types.float32
 SINGLES = types.float32[::1]
 ROWS = types.int64[:, ::1]
-SIGNALS = types.int64[::1]
 LINE = U(0xFFFF)
 
 # settings
@@ -36,8 +36,6 @@ REALS_SIZE = 3
 # a row for each game: score, largest rank and moves of its first part; then moves and number of all parts
 SCORE, TOP, MOVES, ALL_MOVES, PARTS = range(5)
 ROW_SIZE = 5
-# signals to and from other threads
-CANCEL, DIVERGED = range(2)
 
 SLOT = LANES * MOST_PATTERNS
 AHEAD = 4
@@ -72,8 +70,8 @@ def slid(b, slides, table):
     row2 = slides[U(table) + ((b >> U(16)) & LINE)]
     row3 = slides[U(table) + (b & LINE)]
     left = ((row0 & LINE) << U(48)) | ((row1 & LINE) << U(32)) | ((row2 & LINE) << U(16)) | (row3 & LINE)
-    half = U(16)
-    right = ((row0 >> half & LINE) << U(48)) | ((row1 >> half & LINE) << U(32)) | (row2 & (LINE << half)) | (row3 >> half & LINE)
+    far0, far1, far3 = (row0 >> U(16)) & LINE, (row1 >> U(16)) & LINE, (row3 >> U(16)) & LINE
+    right = (far0 << U(48)) | (far1 << U(32)) | (row2 & U(0xFFFF0000)) | far3
     points = (row0 >> U(32)) + (row1 >> U(32)) + (row2 >> U(32)) + (row3 >> U(32))
     return left, right, np.int64(points)
 
@@ -207,15 +205,15 @@ def look_back(network, weights, sums, places, path, count, coherent, share, trac
     return True
 
 
-@njit(I64(WORDS, SINGLES, SINGLES, WORDS, RULES, SETTINGS, REALS, U64, SIGNALS, ROWS), **KERNEL)
-def train(network, weights, sums, slides, rules, settings, reals, seed, signals, rows):
+@njit(I64(WORDS, SINGLES, SINGLES, WORDS, RULES, SETTINGS, REALS, U64, ROWS), **KERNEL)
+def train(network, weights, sums, slides, rules, settings, reals, seed, rows):
     """The number of finished games among settings[FIRST], settings[FIRST] + 1, ..., one for each row.
 
     Changed in place: weights, sums (float32[2 * weights], unused without coherence) and rows (int64[n, ROW_SIZE]).
     Game i reads one stream, a hash of (seed, i). With settings[SHORTEST] > 0 a game of so many moves or more is
     taken up again from its middle, and again, until a part is shorter. The rate runs in a straight line from
-    reals[RATE] at game 0 to reals[FINAL_RATE] at game settings[LAST]. Ends early when signals[CANCEL] is not 0, and
-    when an error is not finite, which sets signals[DIVERGED]; the game at hand is not counted then.
+    reals[RATE] at game 0 to reals[FINAL_RATE] at game settings[LAST]. Ends early, before the game at hand is counted,
+    when an error is not finite.
     """
     stream, places, after = np.zeros(1, np.uint64), np.zeros(PLACES, np.uint64), np.zeros(8, np.uint64)
     path = np.zeros(2 * LONGEST, np.uint64)
@@ -226,8 +224,6 @@ def train(network, weights, sums, slides, rules, settings, reals, seed, signals,
     coherent, backward, shortest = settings[COHERENT], settings[BACKWARD], settings[SHORTEST]
     lookups = F(network[PATTERNS] * network[USED])
     for i in range(len(rows)):
-        if signals[CANCEL] != 0:
-            return i
         game, row = settings[FIRST] + i, rows[i]
         progress = game / settings[LAST]
         share = F(reals[RATE] + (reals[FINAL_RATE] - reals[RATE]) * progress) / lookups
@@ -239,7 +235,6 @@ def train(network, weights, sums, slides, rules, settings, reals, seed, signals,
             if finite and backward:
                 finite = look_back(*world[3:7], world[8], count, coherent, share, F(reals[LAMBDA]))
             if not finite:
-                signals[DIVERGED] = 1
                 return i
             if row[PARTS] == 0:
                 row[TOP], row[MOVES] = max_rank(end), count
