@@ -89,17 +89,13 @@ def test_ctrl_c_keeps_every_finished_game(tmp_path, monkeypatch):
     assert train(plan, tmp_path / "parts").digest == whole.digest
 
 
-def test_a_correction_is_shared_by_all_look_ups(tmp_path):
-    """One update at rate 1 brings the value to its target, whatever the number of patterns."""
-    for network in (["012"], ["012", "0134", "345"]):
-        plan = Training(network=network, rules=RULES["3x3"], method="backward_td", rate=1.0, trace=0.0, games=1)
-        slow = twin(plan)
-        slow.train(1)
-        board = ((9, 8, 7), (6, 5, 4), (3, 2, 1))
-        slow.correct(board, np.float32(100.0))
-        assert slow.value(board) == pytest.approx(100.0, rel=1e-5)
-        net = train(plan, tmp_path / str(len(network)))
-        assert np.abs(net.weights).max() < 4000
+@pytest.mark.parametrize("network", [["012"], ["012", "0134", "345"]])
+def test_a_correction_is_shared_by_all_look_ups(network, tmp_path):
+    """At rate 1 a single game from nothing leaves no value above its score, however many patterns there are."""
+    plan = Training(network=network, rules=RULES["3x3"], method="backward_td", rate=1.0, trace=0.0, games=1)
+    net = train(plan, tmp_path)
+    score = net.facts["curve"][0][1]
+    assert 0 < net.weights.max() * plan.structure.lookups < 2 * score
 
 
 def test_the_initial_value_is_that_of_a_board(tmp_path):
@@ -122,10 +118,10 @@ def test_weights_without_bounds_are_an_error(tmp_path):
         ({"network": ["0123", "0123"]}, "pattern 0123 is a symmetric copy of 0123, leave one of them out"),
         ({"network": ["0012"]}, "pattern '0012' must name 1 to 7 cells, each once"),
         ({"network": ["01234567"]}, "pattern '01234567' must name 1 to 7 cells, each once"),
-        ({"network": ["01g"]}, "pattern '01g' must name cells 0 to f of 4x4"),
-        ({"network": [""]}, "pattern '' must name cells 0 to f of 4x4"),
+        ({"network": ["01g"]}, "pattern '01g' must name cells 0 to f of the 4x4 board"),
+        ({"network": [""]}, "pattern '' must name cells 0 to f of the 4x4 board"),
         ({"network": []}, "a network has 1 to 16 patterns, got 0"),
-        ({"network": ["09"], "rules": {"rows": 3, "cols": 3}}, "pattern '09' must name cells 0 to 8 of 3x3"),
+        ({"network": ["09"], "rules": {"rows": 3, "cols": 3}}, "pattern '09' must name cells 0 to 8 of the 3x3 board"),
         ({"stages": [1000]}, "stages must be tiles up to 32768 in ascending order, got [1000]"),
         ({"stages": [2048, 1024]}, "stages must be tiles up to 32768 in ascending order, got [2048, 1024]"),
         ({"rate": float("nan")}, "rate must be a finite number, got nan"),
