@@ -11,9 +11,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
 from t48lab.kernels.bitboard import flip, transpose
+from t48lab.kernels.netlayout import LANES
 
 U = np.uint64
-LANES = 8
 P_F32 = types.CPointer(types.float32)
 
 _I8, _I32, _I64, _F32 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType()
@@ -240,25 +240,6 @@ def total(singles, used):
 @overload(total)
 def _total_compiled(singles, used):
     return lambda singles, used: _total(singles, used)
-
-
-@intrinsic
-def _held(context, place, k):
-    def generate(context, builder, signature, arguments):
-        start = builder.gep(arguments[0], [arguments[1]])
-        return builder.load(builder.bitcast(start, ir.VectorType(_I64, LANES).as_pointer()), align=8)
-
-    return WORDS8(types.CPointer(types.uint64), types.int64), generate
-
-
-def held(place, k):
-    """The eight words that an array holds from its k-th number on."""
-    return place[k : k + LANES]
-
-
-@overload(held)
-def _held_compiled(place, k):
-    return lambda place, k: _held(place, k)
 
 
 @intrinsic

@@ -14,34 +14,41 @@ import numpy as np
 from numba import njit, types
 
 from t48lab.kernels.bitboard import max_rank, spawn, transpose
-from t48lab.kernels.lanes import LANES, P_F32, prefetch
+from t48lab.kernels.lanes import P_F32, prefetch
 from t48lab.kernels.layout import FOUR, MASK, TABLE
+from t48lab.kernels.netlayout import (
+    AHEAD,
+    ALL_MOVES,
+    BACKWARD,
+    COHERENT,
+    FINAL_RATE,
+    FIRST,
+    LAMBDA,
+    LANES,
+    LAST,
+    LONGEST,
+    MOVES,
+    PARTS,
+    PATTERNS,
+    PLACES,
+    RATE,
+    SCORE,
+    SHORTEST,
+    SLOT,
+    TOP,
+    TRAINING_STREAM,
+    USED,
+)
 from t48lab.kernels.pointers import P_U64, pointer
 from t48lab.kernels.rng import seed_stream
 from t48lab.kernels.signature import I64, KERNEL, REALS, RULES, SETTINGS, U64, WORDS
-from t48lab.kernels.tuples import MOST_PATTERNS, PATTERNS, USED, find, read
+from t48lab.kernels.tuples import find, read
 
 U, F = np.uint64, np.float32
 F32 = types.float32
 SINGLES = types.float32[::1]
 ROWS = types.int64[:, ::1]
 LINE = U(0xFFFF)
-
-# settings
-COHERENT, BACKWARD, SHORTEST, FIRST, LAST = range(5)
-SETTINGS_SIZE = 5
-# reals
-RATE, FINAL_RATE, LAMBDA = range(3)
-REALS_SIZE = 3
-# a row for each game: score, largest rank and moves of its first part; then moves and number of all parts
-SCORE, TOP, MOVES, ALL_MOVES, PARTS = range(5)
-ROW_SIZE = 5
-
-SLOT = LANES * MOST_PATTERNS
-AHEAD = 4
-PLACES = 8 * SLOT
-LONGEST = 131072
-TRAINING_STREAM = 2
 
 
 def build_slides(moves):
@@ -76,6 +83,14 @@ def slid(b, slides, table):
     return left, right, np.int64(points)
 
 
+@njit(types.void(P_U64, P_U64, P_F32, I64, U64), **KERNEL)
+def fetch(network, places, numbers, slot, stride):
+    """Asks for the numbers at the look-ups of a slot, `stride` of them an entry, before they are needed."""
+    for k in range(np.int64(network[PATTERNS])):
+        for lane in range(np.int64(network[USED])):
+            prefetch(numbers, stride * places[slot + LANES * k + lane])
+
+
 CHOICE = types.Tuple((I64, F32, F32))
 
 
@@ -94,6 +109,7 @@ def choose(b, slides, columns, network, weights, places, slot, after):
     for d in range(4):
         if after[d] != b:
             find(after[d], after[d + 4], network, places, slot + d * SLOT)
+            fetch(network, places, weights, slot + d * SLOT, U(1))
     chosen, best, worth = np.int64(-1), F(0), F(0)
     for d in range(4):
         if after[d] != b:
@@ -137,14 +153,6 @@ def learn(network, places, weights, sums, slot, coherent, share, error):
     else:
         shift_weights(network, places, weights, slot, share * error)
     return True
-
-
-@njit(types.void(P_U64, P_U64, P_F32, I64, U64), **KERNEL)
-def fetch(network, places, numbers, slot, stride):
-    """Asks for the numbers at the look-ups of a slot, `stride` of them an entry, before they are needed."""
-    for k in range(np.int64(network[PATTERNS])):
-        for lane in range(np.int64(network[USED])):
-            prefetch(numbers, stride * places[slot + LANES * k + lane])
 
 
 PLAYED = types.Tuple((U64, I64, types.boolean))

@@ -2,7 +2,7 @@
 
 A pattern is a set of cells. Its table has 16^cells float32 entries, indexed by the cells' ranks, the first cell's
 the most significant. Cells that follow each other on the board are one run, which one shift and one mask index.
-A network travels as `network` (uint64, see the places below) and `weights` (float32, one table behind the other,
+A network travels as `network` (uint64, see `netlayout.py`) and `weights` (float32, one table behind the other,
 all of them again for each further stage). A board's look-ups are written to `places`, eight words a pattern, and
 read from there, so that they can be found before they are needed and used again when the network learns.
 Source: Szubert, Jaskowski (2014), "Temporal difference learning of n-tuple networks for the game 2048", CIG.
@@ -12,17 +12,13 @@ import numpy as np
 from numba import njit, types
 
 from t48lab.kernels.bitboard import max_rank
-from t48lab.kernels.lanes import LANES, P_F32, fill, gather, keep, nothing, plus8, run, symmetric, total
+from t48lab.kernels.lanes import P_F32, fill, gather, keep, nothing, plus8, run, symmetric, total
+from t48lab.kernels.netlayout import BASE, ENTRIES, HEAD, LANES, PATTERN, PATTERNS, RUN, RUNS, STAGE_RANKS, STAGES, USED
 from t48lab.kernels.pointers import P_U64
 from t48lab.kernels.signature import I64, KERNEL, U64
 
 U = np.uint64
 F32 = types.float32
-
-SHIFTS, PATTERNS, USED, STAGES, ENTRIES, STAGE_RANKS = 0, 8, 9, 10, 11, 12
-HEAD, PATTERN = 20, 16
-BASE, RUNS, RUN = 0, 1, 2
-MOST_PATTERNS, MOST_CELLS, MOST_RUNS, MOST_STAGES = 16, 7, 7, 8
 
 
 @njit(U64(U64, P_U64), **KERNEL)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pydantic import field_validator, model_validator
 
 from t48lab.errors import T48Error
-from t48lab.kernels import tuples as at
+from t48lab.kernels import netlayout as at
 from t48lab.records import Record, nearest, parameter
 from t48lab.rules import Rules
 
@@ -117,7 +117,7 @@ class Structure(Record):
             )
 
     def array(self, staged: bool = True) -> NDArray[np.uint64]:
-        """The structure as kernels read it, uint64, see `kernels/tuples.py`; in one stage if not `staged`."""
+        """The structure as kernels read it, uint64, see `kernels/netlayout.py`; in one stage if not `staged`."""
         network = np.zeros(at.HEAD + at.PATTERN * len(self.patterns), np.uint64)
         for lane in range(8):
             network[at.SHIFTS + lane] = 4 * (4 - self.cols) * (lane & 1) + 16 * (4 - self.rows) * (lane >> 1 & 1)

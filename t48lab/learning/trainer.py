@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from t48lab.compiled import load
 from t48lab.errors import T48Error
 from t48lab.files import abandoned, told, write_whole
-from t48lab.kernels import training as at
+from t48lab.kernels import netlayout as at
 from t48lab.learning.nets import Net, open_net, save_net
 from t48lab.learning.pages import zeros
 from t48lab.learning.training import Training

@@ -18,7 +18,7 @@ from pydantic import field_validator, model_validator
 
 from t48lab.errors import T48Error
 from t48lab.files import read_toml
-from t48lab.kernels import training as at
+from t48lab.kernels import netlayout as at
 from t48lab.learning.structure import Structure
 from t48lab.records import Record, parameter
 from t48lab.rules import Rules
@@ -81,7 +81,7 @@ class Training(Record):
         return self.method.endswith("tc")
 
     def numbers(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """(settings, reals) as the training kernel reads them, see `kernels/training.py`."""
+        """(settings, reals) as the training kernel reads them, see `kernels/netlayout.py`."""
         settings, reals = np.zeros(at.SETTINGS_SIZE, np.int64), np.zeros(at.REALS_SIZE)
         settings[at.COHERENT], settings[at.BACKWARD] = self.coherent, self.method.startswith("backward")
         settings[at.SHORTEST], settings[at.LAST] = self.restart, self.games
