@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import time
-from typing import Any
+from typing import Any, BinaryIO
 
 from t48lab.errors import T48Error
 
@@ -18,12 +18,19 @@ _STALE_SECONDS = 3600.0
 
 def write_whole(path: Path, data: bytes) -> None:
     """Writes a file that then holds these bytes, or after a crash still what it held before."""
+    with whole(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[BinaryIO]:
+    """An open file that takes the path's place, safe on disk, when the context ends well, and else goes away."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with told(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with draft.open("wb") as file:
-                file.write(data)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             draft.replace(path)

@@ -25,6 +25,7 @@ from t48lab.commands import (
     report,
     run,
     solve,
+    train,
     tune,
     verify,
 )
@@ -44,7 +45,9 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-for module in (run, report, tune, duel, verify, advise, play, diagnose, claims, bench, solve, exact, notebooks):
+COMMANDS = (run, report, tune, train, duel, verify, advise, play, diagnose, claims, bench, solve, exact, notebooks)
+
+for module in COMMANDS:
     cli.add_command(module.command)
 
 

@@ -25,7 +25,7 @@ _TILES_SHOWN = 4
 @click.option("--workers", type=int, help="Threads (default: one a processor).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 def command(agents: tuple[str, ...], size: str, four: float, workers: int | None, as_json: bool) -> None:
-    """Value agents on a small board in every position that they can get into.
+    """Value agents on a small board, without sampling.
 
     For agents whose move depends on the position alone, and for random play.
     """

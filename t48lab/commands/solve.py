@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--workers", type=int, help="Threads (default: one a processor).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a sentence.")
 def command(size: str, objective: str, four: float, workers: int | None, as_json: bool) -> None:
-    """Solve a small board, such as 3x3, and say what best play can expect.
+    """Solve a small board: what best play can expect.
 
     The values of all positions are kept in the user's cache; the same command again reads them from there.
     """
