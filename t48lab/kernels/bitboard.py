@@ -103,6 +103,20 @@ def transpose(b):
     return b ^ t ^ (t << U(24))
 
 
+@njit(U64(U64), **KERNEL)
+def flip(b):
+    """The board with left and right exchanged."""
+    b = ((b & U(0x00FF00FF00FF00FF)) << U(8)) | ((b >> U(8)) & U(0x00FF00FF00FF00FF))
+    return ((b & U(0x0F0F0F0F0F0F0F0F)) << U(4)) | ((b >> U(4)) & U(0x0F0F0F0F0F0F0F0F))
+
+
+@njit(U64(U64), **KERNEL)
+def upside_down(b):
+    """The board with its first and fourth, second and third rows exchanged."""
+    b = (b >> U(32)) | (b << U(32))
+    return ((b & U(0x0000FFFF0000FFFF)) << U(16)) | ((b >> U(16)) & U(0x0000FFFF0000FFFF))
+
+
 @njit(U64(I64), **KERNEL)
 def table_of(direction):
     """Where the move table of a direction starts: left and up share the first."""

@@ -10,7 +10,7 @@ interval", ACM TOMACS 29).
 import numpy as np
 from numba import njit, types
 
-from t48lab.kernels.bitboard import trailing_zeros, transpose
+from t48lab.kernels.bitboard import flip, trailing_zeros, transpose, upside_down
 from t48lab.kernels.layout import RULES
 from t48lab.kernels.rng import times
 from t48lab.kernels.signature import I64, KERNEL, U64, U64S
@@ -19,24 +19,9 @@ U = np.uint64
 KEYS = types.uint32[::1]
 SLOTS = types.int32[::1]
 MOST_CELLS = 9
-LOW_NIBBLES, LOW_BYTES = U(0x0F0F0F0F0F0F0F0F), U(0x00FF00FF00FF00FF)
-LOW_HALVES, WORD32 = U(0x0000FFFF0000FFFF), U(0xFFFFFFFF)
+WORD32 = U(0xFFFFFFFF)
 FULL = 0.65
 """Share of a table's slots that may be taken."""
-
-
-@njit(U64(U64), **KERNEL)
-def flip(b):
-    """The board with left and right exchanged."""
-    b = ((b & LOW_BYTES) << U(8)) | ((b >> U(8)) & LOW_BYTES)
-    return ((b & LOW_NIBBLES) << U(4)) | ((b >> U(4)) & LOW_NIBBLES)
-
-
-@njit(U64(U64), **KERNEL)
-def upside_down(b):
-    """The board with its first and fourth, second and third rows exchanged."""
-    b = (b >> U(32)) | (b << U(32))
-    return ((b & LOW_HALVES) << U(16)) | ((b >> U(16)) & LOW_HALVES)
 
 
 @njit(U64(U64, U64, U64), **KERNEL)

@@ -10,7 +10,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
-from t48lab.kernels.bitboard import flip, transpose
+from t48lab.kernels.bitboard import flip, upside_down
 from t48lab.kernels.netlayout import LANES
 
 U = np.uint64
@@ -83,12 +83,8 @@ def symmetric(board, turned, shifts):
 
     `shifts` (uint64[8]) move each back to the top-left, for boards smaller than 4x4.
     """
-    four = [[b, flip(b), _upside_down(b), flip(_upside_down(b))] for b in (U(board), U(turned))]
+    four = [[b, flip(b), upside_down(b), flip(upside_down(b))] for b in (U(board), U(turned))]
     return np.array(four, np.uint64).reshape(LANES) << shifts[:LANES]
-
-
-def _upside_down(b):
-    return transpose(flip(transpose(b)))
 
 
 @overload(symmetric)

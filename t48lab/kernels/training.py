@@ -15,7 +15,7 @@ from numba import njit, types
 
 from t48lab.kernels.bitboard import max_rank, spawn, transpose
 from t48lab.kernels.lanes import P_F32, prefetch
-from t48lab.kernels.layout import FOUR, MASK, TABLE
+from t48lab.kernels.layout import RULES, TABLE
 from t48lab.kernels.netlayout import (
     AHEAD,
     ALL_MOVES,
@@ -41,7 +41,7 @@ from t48lab.kernels.netlayout import (
 )
 from t48lab.kernels.pointers import P_U64, pointer
 from t48lab.kernels.rng import seed_stream
-from t48lab.kernels.signature import I64, KERNEL, REALS, RULES, SETTINGS, U64, WORDS
+from t48lab.kernels.signature import F64S, I64, I64S, KERNEL, U64, U64S
 from t48lab.kernels.tuples import find, read
 
 U, F = np.uint64, np.float32
@@ -182,7 +182,7 @@ def play(b, stream, slides, columns, rules, network, weights, sums, places, afte
             fetch(network, places, sums, last, U(2))
         path[2 * count], path[2 * count + 1] = after[chosen], U(reward)
         count += 1
-        b = spawn(after[chosen], rules[MASK], rules[FOUR], stream)
+        b = spawn(after[chosen], rules[RULES.MASK], rules[RULES.FOUR], stream)
     return b, count, True
 
 
@@ -213,7 +213,7 @@ def look_back(network, weights, sums, places, path, count, coherent, share, trac
     return True
 
 
-@njit(I64(WORDS, SINGLES, SINGLES, WORDS, RULES, SETTINGS, REALS, U64, ROWS), **KERNEL)
+@njit(I64(U64S, SINGLES, SINGLES, U64S, U64S, I64S, F64S, U64, ROWS), **KERNEL)
 def train(network, weights, sums, slides, rules, settings, reals, seed, rows):
     """The number of finished games among settings[FIRST], settings[FIRST] + 1, ..., one for each row.
 
@@ -236,7 +236,9 @@ def train(network, weights, sums, slides, rules, settings, reals, seed, rows):
         progress = game / settings[LAST]
         share = F(reals[RATE] + (reals[FINAL_RATE] - reals[RATE]) * progress) / lookups
         stream[0] = seed_stream(seed, U(game), U(TRAINING_STREAM))
-        b = spawn(spawn(U(0), rules[MASK], rules[FOUR], stream), rules[MASK], rules[FOUR], stream)
+        b = spawn(
+            spawn(U(0), rules[RULES.MASK], rules[RULES.FOUR], stream), rules[RULES.MASK], rules[RULES.FOUR], stream
+        )
         row[:] = 0
         while True:
             end, count, finite = play(b, pointer(stream), *world, coherent, backward, share)
@@ -252,5 +254,5 @@ def train(network, weights, sums, slides, rules, settings, reals, seed, rows):
             row[PARTS] += 1
             if shortest == 0 or count < shortest:
                 break
-            b = spawn(path[2 * (count // 2)], rules[MASK], rules[FOUR], stream)
+            b = spawn(path[2 * (count // 2)], rules[RULES.MASK], rules[RULES.FOUR], stream)
     return len(rows)
