@@ -10,6 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
@@ -158,7 +159,7 @@ async def _executed(client: Any, environment: dict[str, str]) -> None:
     """Runs all cells; an interrupted one does not pass for a dead kernel's."""
     task = asyncio.current_task()
     try:
-        await client.async_execute(env=environment)
+        await client.async_execute(env=environment, stderr=DEVNULL)
     except Exception:
         if task and task.cancelling():
             raise asyncio.CancelledError from None
