@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
@@ -21,6 +24,8 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _SVG = "image/svg+xml"
 _KERNELS = ("bitboard", "exact", "rng", "gameloop")
+_LONGEST_FOLDER = 90
+"""Letters of a folder's path that leave room for a socket in it: the system allows 107."""
 
 
 @click.command("notebooks")
@@ -37,25 +42,44 @@ def command(names: tuple[str, ...], full: bool, folder: Path) -> None:
     from t48lab.errors import T48Error
 
     paths = select(folder, names)
+    books = [read(path) for path in paths]
     players = [kind.kernel for kind in AGENTS.values()] + [kind.kernel for kind in SPAWNERS.values()]
     for kernel in (*_KERNELS, *filter(None, players)):
         load(kernel)  # compiling says so on stderr, which would end up in a notebook
-    click.echo(f"{len(paths)} to run, {expected(paths) if full else 'in quick mode: under 2 minutes each'}")
+    click.echo(f"{len(paths)} to run, {expected(books) if full else 'in quick mode: under 2 minutes each'}")
     failed = [path.name for path in paths if not _report(path, full)]
     if failed:
         raise T48Error(f"{len(failed)} of {len(paths)} notebooks failed: {', '.join(failed)}; run them cell by cell")
 
 
-def expected(paths: Sequence[Path]) -> str:
-    """How long these take in full, as the runs whose outputs they hold took."""
+def read(path: Path) -> Any:
+    """The notebook in a file; raises T48Error where there is none."""
     import nbformat
 
-    from t48lab.progress import duration
+    from t48lab.errors import T48Error
 
     files: Any = nbformat
-    known = [files.read(path, as_version=4).metadata.get("t48lab", {}).get("seconds") for path in paths]
-    missing = known.count(None)
-    text = f"in full: about {duration(sum(seconds or 0 for seconds in known))} on the machine of their last full run"
+    try:
+        book = files.convert(files.reader.reads(path.read_text(encoding="utf-8")), 4)
+        files.validate(book)
+    except OSError as error:
+        raise T48Error(f"cannot read {path}: {(error.strerror or 'unknown reason').lower()}") from None
+    except MemoryError:
+        raise
+    except Exception:  # whatever damaged bytes make of a notebook
+        raise T48Error(f"{path} is damaged or no notebook, restore it: git checkout {path}") from None
+    return book
+
+
+def expected(books: Sequence[Any]) -> str:
+    """How long these take in full, as the runs whose outputs they hold took."""
+    from t48lab.progress import duration
+
+    stored = [book.metadata.get("t48lab") for book in books]
+    known = [entry.get("seconds") if isinstance(entry, dict) else None for entry in stored]
+    seconds = [value for value in known if isinstance(value, (int, float))]
+    text = f"in full: about {duration(sum(seconds))} on the machine of their last full run"
+    missing = len(books) - len(seconds)
     return text if not missing else f"{text}, and {missing} for the first time"
 
 
@@ -74,13 +98,16 @@ def select(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 
 def _report(path: Path, full: bool) -> bool:
-    from nbclient.exceptions import CellExecutionError
+    from t48lab.errors import T48Error, one_line
 
     start = monotonic()
     try:
         execute(path, quick=not full, keep=full)
-    except CellExecutionError as error:
-        click.echo(f"failed  {path.name}  {monotonic() - start:.0f} s  {_reason(str(error))}")
+    except T48Error:
+        raise
+    except Exception as error:  # a cell's, its kernel's, or of what lies between
+        reason = one_line(_reason(str(error) or type(error).__name__))
+        click.echo(f"failed  {path.name}  {monotonic() - start:.0f} s  {reason}")
         return False
     click.echo(f"passed  {path.name}  {monotonic() - start:.0f} s")
     return True
@@ -99,34 +126,80 @@ def execute(path: Path, quick: bool, keep: bool) -> Any:
     from nbclient import NotebookClient
     from traitlets.config import Config
 
+    from t48lab.files import write_whole
+
     files: Any = nbformat
-    book = files.read(path, as_version=4)
+    book = read(path)
     set_quick(book, quick, path)
     place = {"metadata": {"path": str(path.parent)}}
     options: dict[str, Any] = {"timeout": _SECONDS_A_CELL[quick], "startup_timeout": 180, "store_widget_state": False}
     start = monotonic()
-    with TemporaryDirectory() as sockets:  # files in place of ports, which other users of the machine could reach
+    with _sockets() as sockets:  # files in place of ports, which other users of the machine could reach
         files_of = {"transport": "ipc", "ip": f"{sockets}/kernel"} if os.name == "posix" else {}
         by_file = Config({"KernelManager": files_of})
         client: Any = NotebookClient(book, kernel_name="python3", resources=place, config=by_file, **options)
-        client.execute()
+        with asyncio.Runner(loop_factory=_Loop) as runner:
+            runner.run(_executed(client, _environment(sockets)))
     if keep:
         stand_still(book)
         book.metadata["t48lab"] = {"seconds": round(monotonic() - start)}
-        files.write(book, path)
+        write_whole(path, (files.writes(book) + "\n").encode())
         keep_picture(book, path.parent / "pictures" / path.stem)
     return book
 
 
+class _Loop(asyncio.SelectorEventLoop):
+    """An event loop that leaves Ctrl-C to its runner: nbclient would make a dead kernel of it."""
+
+    def add_signal_handler(self, *args: Any) -> None:  # type: ignore[override]
+        raise NotImplementedError
+
+
+async def _executed(client: Any, environment: dict[str, str]) -> None:
+    """Runs all cells; an interrupted one does not pass for a dead kernel's."""
+    task = asyncio.current_task()
+    try:
+        await client.async_execute(env=environment, stderr=DEVNULL)
+    except Exception:
+        if task and task.cancelling():
+            raise asyncio.CancelledError from None
+        raise
+
+
+@contextmanager
+def _sockets() -> Iterator[str]:
+    """A new folder, its path short enough for sockets, for all that a kernel leaves; the home where there is none."""
+    with TemporaryDirectory() as usual, TemporaryDirectory(dir="/tmp" if len(usual) > _LONGEST_FOLDER else None) as new:
+        homeless = not os.access(os.path.expanduser("~"), os.W_OK)
+        before = os.environ.get("HOME")
+        if homeless:
+            os.environ["HOME"] = new
+        try:
+            yield new
+        finally:
+            if homeless:
+                os.environ.pop("HOME") if before is None else os.environ.update(HOME=before)
+
+
+def _environment(folder: str) -> dict[str, str]:
+    """What a kernel meets: no settings and start-up files of this user's IPython, and no backend that figures need not.
+
+    An IPYTHONDIR that is set stays.
+    """
+    kept = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    return {"IPYTHONDIR": folder} | kept
+
+
 def keep_picture(book: Any, stem: Path) -> None:
     """Writes the notebook's first figure, or its first picture, to a file for the index to show."""
+    from t48lab.files import write_whole
+
     shown = [output.get("data", {}) for cell in book.cells for output in cell.get("outputs", [])]
     figures = [b64decode(data["image/png"]) for data in shown if "image/png" in data and _SVG not in data]
     pictures = [data[_SVG].encode() for data in shown if _SVG in data]
     for found, ending in ((figures, ".png"), (pictures, ".svg")):
         if found:
-            stem.parent.mkdir(exist_ok=True)
-            stem.with_suffix(ending).write_bytes(found[0])
+            write_whole(stem.with_suffix(ending), found[0])
             return
 
 
