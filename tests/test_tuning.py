@@ -121,10 +121,6 @@ def test_samplers_name_every_option():
     tpe = make_sampler(small())._make(5)
     assert (tpe._multivariate, tpe._constant_liar, tpe._group, tpe._n_startup_trials) == (True, True, False, 4)
     assert tpe._n_ei_candidates == 24
-    cma = make_sampler(small(sampler="cmaes"))._make(5)
-    assert (cma._lr_adapt, cma._with_margin, cma._popsize) == (True, False, 7)
-    whole = small(sampler="cmaes", free={"depth": {"low": 1, "high": 2}, "corner.weight": True})
-    assert make_sampler(whole)._make(5)._with_margin
     try:
         import torch  # noqa: F401
     except ImportError:

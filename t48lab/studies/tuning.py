@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 RECORD, FIGURES, RETRIES = "t48lab", "games", "retries"
 """Attributes: a study's record; what a trial's games gave; how often a trial was started again."""
 
+_PICKLE = ":optimizer"
+"""Part of the names under which Optuna's CMA-ES keeps pickles: `cma:optimizer:0`, `cmawm:optimizer:1`, ..."""
 _MOST_RETRIES = 3
 _LIVE = (TrialState.RUNNING, TrialState.COMPLETE)
 _LOOK_SECONDS = 0.5
@@ -65,12 +67,13 @@ def open_study(plan: Plan, storage: Storage) -> Study:
         )
         if RECORD not in study.user_attrs and not study.get_trials(deepcopy=False):
             study.set_user_attr(RECORD, plan.record)
-    check_record(plan, study)
+    check_study(plan, study)
     return study
 
 
-def check_record(plan: Plan, study: Study) -> None:
-    """Raises T48Error that says what differs when the study was started from another record."""
+def check_study(plan: Plan, study: Study) -> None:
+    """Raises T48Error when the study holds a pickle, or was started from another record: it says what differs."""
+    refuse_pickles(study)
     stored = study.user_attrs.get(RECORD)
     remedy = "give the changed study another name, or change it back"
     if stored is None:
@@ -81,6 +84,19 @@ def check_record(plan: Plan, study: Study) -> None:
         shown = [f"{name} was {before.get(name, 'absent')}, now {now.get(name, 'absent')}" for name in differing[:4]]
         more = f" and {len(differing) - 4} more" if len(differing) > 4 else ""
         raise T48Error(f"study {plan.name!r} was started from another file: {'; '.join(shown)}{more}; {remedy}")
+
+
+def refuse_pickles(study: Study) -> None:
+    """Raises T48Error that names a stored sampler's state: it is a pickle, and loading one runs what it says."""
+    places = [("the study", study._storage.get_study_system_attrs(study._study_id))]
+    places += [(f"trial {trial.number}", trial.system_attrs) for trial in study.get_trials(deepcopy=False)]
+    for place, attributes in places:
+        for name in attributes:
+            if _PICKLE in name:
+                raise T48Error(
+                    f"study {study.study_name!r} holds a pickle, {name} of {place}, which is code and is never loaded: "
+                    "give the study another name, or take it out of the storage"
+                )
 
 
 def flat(data: Any, name: str = "") -> dict[str, Any]:
@@ -140,7 +156,7 @@ class _Worker:
 
     def step(self) -> bool | None:
         """None as long as there is something to do, then whether this worker finished the last trial."""
-        check_record(self.plan, self.study)
+        check_study(self.plan, self.study)
         trials = self.take_over(self.study.get_trials(deepcopy=False))
         self.show(trials)
         live = [trial for trial in trials if trial.state in _LIVE]
