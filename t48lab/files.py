@@ -123,6 +123,27 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+class Standing:
+    """Folders and files as they were found, to tell later whether they still stand in their places."""
+
+    def __init__(self, *paths: Path) -> None:
+        self._found = {path: _identity(path) for path in paths}
+
+    def check(self) -> None:
+        """Raises T48Error that names the first one that was removed or replaced."""
+        for path, found in self._found.items():
+            if _identity(path) != found:
+                raise T48Error(f"{path} was removed or replaced during the run, run the same command again")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
+
+
 @contextmanager
 def told(path: Path) -> Iterator[None]:
     """A context that turns a full disk, a read-only folder and the like into one line."""
