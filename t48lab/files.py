@@ -2,74 +2,155 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import time
 from typing import Any, BinaryIO
 
 from t48lab.errors import T48Error
 
+with suppress(ImportError):  # Windows has none
+    import fcntl
+
+_POSIX = os.name == "posix"
 _STALE_SECONDS = 3600.0
-"""Age from which a draft counts as abandoned where processes cannot be asked."""
+"""Age from which a draft counts as abandoned where files cannot be locked."""
+_LONGEST = 200
+_NO_LINK, _NO_WAIT = getattr(os, "O_NOFOLLOW", 0), getattr(os, "O_NONBLOCK", 0)
+_NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINK | getattr(os, "O_BINARY", 0)
+_NOT_THERE = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS)
+"""What file systems answer that cannot bring a file to the disk: network shares, drives of virtual machines."""
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Writes a file that then holds these bytes, or after a crash still what it held before."""
+    """Writes a file that then holds these bytes, or after a crash still what it held before; raises T48Error."""
     with whole(path) as file:
         file.write(data)
 
 
 @contextmanager
 def whole(path: Path) -> Iterator[BinaryIO]:
-    """An open file that takes the path's place, safe on disk, when the context ends well, and else goes away."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """An open file that takes the path's place, safe on disk, when the context ends well, and else goes away.
+
+    The draft beside it is new and has a name that nobody can guess, so no link that waits there is followed; a link
+    in the place of the file itself is replaced. Raises T48Error.
+    """
     with told(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with draft.open("wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
+        with replacing(path) as file:
+            yield file
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """The same in a folder that must be there; raises OSError."""
+    draft, file = _new_draft(path)
+    try:
+        with file:
+            yield file
+            file.flush()
+            sync(file.fileno())
+            if not _POSIX:  # Windows renames no open file
+                file.close()
             draft.replace(path)
-        except BaseException:
-            draft.unlink(missing_ok=True)
-            raise
-        _sync_folder(path.parent)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _new_draft(path: Path) -> tuple[Path, BinaryIO]:
+    """The name of a new file beside the path, and the file, which this process holds until it is closed."""
+    while True:
+        draft = path.with_name(f".{path.name[:_LONGEST]}.{secrets.token_hex(8)}.tmp")
+        file = os.fdopen(os.open(draft, _NEW, 0o666), "wb")
+        if _POSIX:
+            with suppress(OSError):  # a file system without locks: age tells drafts apart
+                fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+        if os.fstat(file.fileno()).st_nlink or not _POSIX:
+            return draft, file
+        file.close()  # swept in the moment in which nobody held it
 
 
 def abandoned(folder: Path) -> Iterator[Path]:
-    """The drafts in a folder, and one below, that no other process is writing: reports are written without the lock."""
+    """The drafts in a folder, and one below, that no process is writing: reports are written without the lock.
+
+    Each is held until the next one is asked for, so remove it before.
+    """
     for draft in [*folder.glob(".*.tmp"), *folder.glob("*/.*.tmp")]:
-        process = draft.stem.rpartition(".")[2]
-        if process.isdecimal() and (int(process) == os.getpid() or not _is_written(draft, int(process))):
-            yield draft
+        try:
+            descriptor = os.open(draft, os.O_RDONLY | _NO_LINK | _NO_WAIT)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.EMLINK):
+                yield draft
+            continue
+        try:
+            if not _is_written(descriptor):
+                yield draft
+        finally:
+            os.close(descriptor)
 
 
-def _is_written(draft: Path, process: int) -> bool:
-    """Whether that process may still be writing the draft."""
-    if os.name != "posix":  # elsewhere signal 0 is Ctrl-C
-        return time() - draft.stat().st_mtime < _STALE_SECONDS
+def _is_written(descriptor: int) -> bool:
+    """Whether a process may still be writing the draft: it holds it, or where nothing tells, the draft is young."""
     try:
-        os.kill(process, 0)
-    except PermissionError:
+        if _POSIX:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return False
+    except BlockingIOError:
         return True
-    except (ProcessLookupError, OverflowError):
-        return False
-    return True
+    except OSError:  # no locks here
+        pass
+    return time() - os.fstat(descriptor).st_mtime < _STALE_SECONDS
+
+
+def sync(descriptor: int) -> None:
+    """Brings what was written to the disk, where the file system can do that; raises OSError."""
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _NOT_THERE:
+            raise
 
 
 def _sync_folder(folder: Path) -> None:
     """Brings a renamed file's name to the disk, where a folder can be opened for that."""
-    if os.name != "posix":
+    if not _POSIX:
         return
-    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(descriptor)
+        descriptor = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # a folder may be written to and not read
+        return
+    try:
+        sync(descriptor)
     finally:
         os.close(descriptor)
+
+
+class Standing:
+    """Folders and files as they were found, to tell later whether they still stand in their places."""
+
+    def __init__(self, *paths: Path) -> None:
+        self._found = {path: _identity(path) for path in paths}
+
+    def check(self) -> None:
+        """Raises T48Error that names the first one that was removed or replaced."""
+        for path, found in self._found.items():
+            if _identity(path) != found:
+                raise T48Error(f"{path} was removed or replaced during the run, run the same command again")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
 
 
 @contextmanager

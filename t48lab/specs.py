@@ -105,6 +105,22 @@ def digest(data: object) -> str:
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What differs between two nested tables, at most four things by dotted names; "" when nothing does."""
+    old, new = _flat(before), _flat(now)
+    names = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+    shown = [f"{name} was {old.get(name, 'absent')}, now {new.get(name, 'absent')}" for name in names[:4]]
+    return "; ".join(shown) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+
+
+def _flat(data: Any, name: str = "") -> dict[str, Any]:
+    """The numbers and words of nested tables by dotted names."""
+    if not isinstance(data, Mapping) or not data:
+        return {name: data}
+    parts = (_flat(value, f"{name}.{key}" if name else str(key)) for key, value in data.items())
+    return {key: value for part in parts for key, value in part.items()}
+
+
 def split_spec(text: str) -> tuple[str, dict[str, Any]]:
     """The name (lower case) and the values by key of a spec; raises T48Error on text of another form."""
     name, colon, rest = text.strip().partition(":")

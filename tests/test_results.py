@@ -1,7 +1,10 @@
 """The results store: every game once, whatever happens between two writes."""
 
+import errno
+import fcntl
 import json
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -15,7 +18,7 @@ from results_frames import AGENTS, made_up
 
 from t48lab.errors import T48Error
 from t48lab.experiments.store import KEY, SCHEMA, SCHEMA_VERSION, Store
-from t48lab.files import write_whole
+from t48lab.files import abandoned, write_whole
 
 FEW = {label: AGENTS[label] for label in ("random", "greedy")}
 
@@ -238,20 +241,97 @@ def test_writes_leave_the_old_file_or_the_new_one(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["file"]
 
 
-def test_leftover_drafts_are_ignored_and_swept(store):
+def test_links_that_wait_for_a_draft_are_not_followed(tmp_path, monkeypatch):
+    folder, victim = tmp_path / "shared", tmp_path / "precious"
+    folder.mkdir()
+    victim.write_bytes(b"mine")
+    for name in ("summary.csv", "manifest.json"):
+        (folder / f".{name}.{os.getpid()}.tmp").symlink_to(victim)
+        write_whole(folder / name, b"theirs")
+        assert (folder / name).read_bytes() == b"theirs"
+    monkeypatch.setattr("secrets.token_hex", lambda _: "guessed")
+    (folder / ".pairs.csv.guessed.tmp").symlink_to(victim)
+    with pytest.raises(T48Error, match=r"cannot write .*pairs.csv: file exists"):
+        write_whole(folder / "pairs.csv", b"theirs")
+    monkeypatch.undo()
+    (folder / "report.md").symlink_to(victim)
+    write_whole(folder / "report.md", b"theirs")
+    assert not (folder / "report.md").is_symlink()
+    assert victim.read_bytes() == b"mine"
+
+
+def test_writers_of_one_name_do_not_get_in_each_others_way(tmp_path):
+    """Two containers that share a folder have processes of the same number; threads of one process stand for them."""
+    path = tmp_path / "file"
+    texts = [bytes([letter]) * 50_000 for letter in b"abcd"]
+    failed = []
+
+    def churn(text):
+        try:
+            for _ in range(60):
+                write_whole(path, text)
+                assert path.read_bytes() in texts
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=churn, args=(text,)) for text in texts]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        for draft in abandoned(tmp_path):
+            draft.unlink(missing_ok=True)
+    assert not failed
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_draft_that_is_swept_while_it_is_made_is_made_again(tmp_path, monkeypatch):
+    flock, swept = fcntl.flock, []
+
+    def sweep(descriptor, how):
+        if not swept:
+            swept.extend(tmp_path.glob(".*.tmp"))
+            os.unlink(swept[0])
+        flock(descriptor, how)
+
+    monkeypatch.setattr("fcntl.flock", sweep)
+    write_whole(tmp_path / "file", b"new")
+    assert len(swept) == 1
+    assert (tmp_path / "file").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("code", [errno.EINVAL, errno.ENOSYS, errno.ENOTSUP])
+@pytest.mark.parametrize("folders_only", [True, False])
+def test_file_systems_that_cannot_sync_stop_nothing(tmp_path, monkeypatch, code, folders_only):
+    fsync = os.fsync
+
+    def refuse(descriptor):
+        if not folders_only or stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(code, os.strerror(code))
+        fsync(descriptor)
+
+    monkeypatch.setattr("os.fsync", refuse)
+    write_whole(tmp_path / "file", b"new")
+    assert (tmp_path / "file").read_bytes() == b"new"
+
+
+def test_leftover_drafts_are_ignored_and_swept(store, tmp_path):
     store.add(made_up(3, FEW))
-    gone = 2**22 + 1  # a number that no process has
-    drafts = [
-        store.folder / f"{name}.{gone}.tmp" for name in ("games/.part-x.parquet", ".summary.csv", "figures/.a.png")
-    ]
-    living = store.folder / f".report.md.{os.getppid()}.tmp"
+    names = ("games/.part-x.parquet", ".summary.csv", "figures/.a.png")
+    drafts = [store.folder / f"{name}.{token}.tmp" for name in names for token in (4194305, "0f" * 8)]
+    living, link = store.folder / ".report.md.77.tmp", store.folder / ".report.md.78.tmp"
     for draft in [*drafts, living]:
         draft.parent.mkdir(exist_ok=True)
         draft.write_bytes(b"half")
+    (tmp_path / "precious").write_bytes(b"mine")
+    link.symlink_to(tmp_path / "precious")
     assert len(store.frame()) == 6
-    with store.lock():
-        assert not any(draft.exists() for draft in drafts)
-        assert living.exists()
+    with living.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with store.lock():
+            assert not any(draft.exists() for draft in drafts)
+            assert living.exists()
+            assert not link.is_symlink()
+    assert (tmp_path / "precious").read_bytes() == b"mine"
 
 
 def test_one_writer_at_a_time(store):

@@ -12,7 +12,7 @@ from study_files import SMALL
 from t48lab.analysis import tuning_plots
 from t48lab.studies import Storage, trials_frame
 from t48lab.studies.figures import Tables, write_figures
-from t48lab.studies.importance import around, importances, place, sensitivity, spread
+from t48lab.studies.importance import around, importances, sensitivity, spread
 from t48lab.studies.spaces import Free
 from t48lab.studies.study import make_study
 from t48lab.studies.tuning import FIGURES, open_study
@@ -71,8 +71,8 @@ def test_importance_needs_trials(plan, tmp_path):
 
 
 def test_places_are_on_the_scale_of_the_range():
-    assert place(Free(name="a", low=1, high=100, log=True), 10) == pytest.approx(0.5)
-    assert place(Free(name="a", low=0, high=10), 2.5) == pytest.approx(0.25)
+    assert Free(name="a", low=1, high=100, log=True).place(10) == pytest.approx(0.5)
+    assert Free(name="a", low=0, high=10).place(2.5) == pytest.approx(0.25)
 
 
 def test_values_around_the_winner():

@@ -13,6 +13,7 @@ import numpy as np
 from t48lab.agents import Agent, Spawner, make_agent, make_spawner
 from t48lab.board import Board
 from t48lab.errors import T48Error
+from t48lab.files import write_whole
 from t48lab.games.chunks import Task, run_games
 from t48lab.games.log import FIRST, Spawn, decode
 from t48lab.games.rows import played
@@ -54,7 +55,7 @@ class GameRecord(Record):
 
     def save(self, path: str | Path) -> Path:
         """The path, which now holds the record as JSON."""
-        Path(path).write_text(self.model_dump_json() + "\n", encoding="utf-8")
+        write_whole(Path(path), f"{self.model_dump_json()}\n".encode())
         return Path(path)
 
     @classmethod

@@ -10,6 +10,7 @@ from pathlib import Path
 from t48lab.agents import SearchResult
 from t48lab.analysis import number
 from t48lab.board import DIRECTIONS, Board
+from t48lab.files import write_whole
 from t48lab.pictures.svg import ARROWS, BEST, COST, FAINT, INK, page, size_of, text
 
 _LINE, _MARGIN, _PANEL = 17, 14, 300
@@ -39,7 +40,7 @@ class Picture:
 
     def save(self, path: str | Path) -> Path:
         """The path, which now holds the picture."""
-        Path(path).write_text(self.svg + "\n", encoding="utf-8")
+        write_whole(Path(path), f"{self.svg}\n".encode())
         return Path(path)
 
 

@@ -75,10 +75,14 @@ def confirm(plan: Plan, study: Study, folder: Path, workers: int | None = None, 
     return Verdict(table, label, winner, trial, number, point_of(winner, plan.agent, plan.space) is not None)
 
 
-def candidates(plan: Plan, study: Study) -> list[FrozenTrial]:
+def candidates(plan: Plan, study: Study | None) -> list[FrozenTrial]:
     """The trials to confirm, best first: the best by value, or spread evenly over the Pareto front."""
-    full = [trial for trial in finished(study) if not trial.user_attrs.get(FIGURES, {}).get("pruned", True)]
-    if not full:
+    full = [
+        trial
+        for trial in (finished(study) if study else ())
+        if not trial.user_attrs.get(FIGURES, {}).get("pruned", True)
+    ]
+    if not full or study is None:
         raise T48Error(f"study {plan.name!r} has no finished trial to confirm, run it without --confirm first")
     top = plan.confirm.top
     if len(plan.objectives) == 1:

@@ -97,16 +97,8 @@ def _spread(free: Free, found: pd.Series[Any]) -> dict[str, Any]:
     if not len(numbers):
         return {}
     row = {name: float(np.quantile(numbers, q)) for name, q in _QUANTILES.items()}
-    at = {f"at_{name}": place(free, value) for name, value in row.items()}
+    at = {f"at_{name}": free.place(value) for name, value in row.items()}
     return row | at | {"width": at["at_three_quarters"] - at["at_quarter"], "log": free.log}
-
-
-def place(free: Free, value: float) -> float:
-    """Where a value lies in a range, from 0 to 1 on the range's own scale."""
-    low, high, at = (float(x) for x in (free.low, free.high, value))
-    if free.log:
-        low, high, at = (float(np.log(x)) for x in (low, high, at))
-    return (at - low) / (high - low)
 
 
 def sensitivity(

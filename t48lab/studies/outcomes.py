@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 from optuna.trial import FrozenTrial, TrialState
 
 from t48lab.analysis import with_interval
+from t48lab.errors import T48Error
 from t48lab.evaluators import get_evaluator
 from t48lab.files import write_whole
 from t48lab.machine import commit, machine, now, versions
+from t48lab.records import Count, checked
 from t48lab.specs import join_spec, split_spec
-from t48lab.studies.confirm import CHOOSE, REPORT, Verdict, confirm
+from t48lab.studies.confirm import CHOOSE, REPORT, Verdict, candidates, confirm
 from t48lab.studies.figures import Tables, write_figures
 from t48lab.studies.importance import importances, sensitivity, spread
+from t48lab.studies.spaces import point_of
 from t48lab.studies.storage import JOURNAL, Storage
 from t48lab.studies.study import Plan
-from t48lab.studies.tuning import FIGURES, RETRIES, open_study, run_trials
+from t48lab.studies.table import TRIALS, holds, trials_frame, write_trials
+from t48lab.studies.tuning import FIGURES, find_study, open_study, run_trials
 
 if TYPE_CHECKING:
     from optuna import Study
 
 SCHEMA = 1
-_KINDS = {"trial": "int64", "n": "int64", "moves": "int64", "retries": "int64", "pruned": "bool", "start": "bool"}
-_FIGURES = "n pruned mean sd low high mean_score moves ms_per_move nodes_per_move seconds".split()
+_EDGE = 0.05
+"""Share of a range at either end in which the best trials should not lie."""
+_COMMIT = "# Commit "
+_OF_A_RUN = ("written", "commit", "versions", "machine")
+"""What a manifest says of who wrote it last, rather than of the study."""
 
 
 def tune(
@@ -46,9 +53,15 @@ def tune(
     several may run at once: only the one that finishes the last trial confirms. `storage` is a URL of Optuna's.
     Raises Interrupted after Ctrl-C, and T48Error when the study in the storage was started from another file.
     """
-    store = Storage(storage, Path(out or Path("results") / plan.name))
-    with store.told():
-        study = open_study(plan, store)
+    workers = None if workers is None else checked(Count, workers, "workers")
+    store = Storage(storage, Path(out or Path("results") / plan.name), new=not confirm_only)
+    with store.faults():
+        known = find_study(plan, store)
+        if not holds(plan, known, store.folder):
+            return found_before(plan, store)
+        if confirm_only:
+            candidates(plan, known)
+        study = open_study(plan, store) if known is None else known
         try:
             last = confirm_only or run_trials(plan, study, store, workers, progress)
         except KeyboardInterrupt:
@@ -62,8 +75,32 @@ def tune(
     return [f"Study {plan.name} has {count} of {plan.trials} trials; the worker that finished the last one confirms."]
 
 
+def found_before(plan: Plan, store: Storage) -> list[str]:
+    """What the folder says of a study that the storage does not hold, when it was finished there as it is asked for.
+
+    Nothing is played or written. Raises T48Error when it was not: going on would write over its trials.
+    """
+    path = store.folder / "manifest.json"
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        trials, found = manifest["trials"]["finished"], manifest["found"]
+        asked = {"key": plan.key, "confirm": plan.confirm.model_dump()}
+        if found and trials >= plan.trials and asked == {name: manifest[name] for name in asked}:
+            end = (
+                f"Found before, with {trials} trials: nothing was played or written. Choose another --out to tune anew."
+            )
+            return [*map(str, found["sentences"]), end]
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise T48Error(
+        f"{store.folder / TRIALS} holds trials of study {plan.name!r} that {store.name} does not, and going on would "
+        "write over them: choose another --out, or restore the storage"
+    )
+
+
 def _write_tables(plan: Plan, study: Study, store: Storage) -> Tables:
     """The tables of a study's trials, which are now in its folder, as is the manifest."""
+    store.begin()
     trials = trials_frame(plan, study)
     write_trials(trials, store.folder)
     tables = Tables(trials, importances(plan, study), spread(plan, trials))
@@ -79,13 +116,14 @@ def _confirm(
     """What was found, in sentences, after the folder holds all of it."""
     folder = store.folder
     verdict = confirm(plan, study, folder, workers, progress)
+    curves = sensitivity(plan, verdict.agent, folder, workers, progress) if verdict.tuned else None
+    store.begin()
     write_confirmed(plan, verdict, folder)
     write_manifest(plan, study, store, verdict)
-    curves = sensitivity(plan, verdict.agent, folder, workers, progress) if verdict.tuned else None
     if curves is not None and len(curves):
         write_csv(curves, folder / "sensitivity.csv")
     write_figures(plan, tables._replace(confirmed=verdict.table, sensitivity=curves), folder / "figures")
-    return sentences(plan, verdict)
+    return [*sentences(plan, verdict), *outlook(plan, tables.spread, verdict, folder)]
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
@@ -93,45 +131,35 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
     write_whole(path, table.to_csv(index=False, lineterminator="\n").encode())
 
 
-def trials_frame(plan: Plan, study: Study) -> pd.DataFrame:
-    """One row a finished trial by number: its parameters under their own names, and what its games gave.
-
-    `mean`, `sd`, `low` and `high` (95%) are of the objective over the `n` games that it played; a `pruned` trial
-    did not play them all. `best` is the largest mean so far of those that did. `start` marks baselines.
-    """
-    rows = []
-    for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
-        figures = {name: trial.user_attrs[FIGURES][name] for name in _FIGURES}
-        times = {"started": trial.datetime_start, "finished": trial.datetime_complete}
-        own = {"start": trial.params in plan.starts, "retries": trial.user_attrs.get(RETRIES, 0)}
-        point = {free.name: free.shown(trial.params[free.name]) for free in plan.space}
-        rows.append({"trial": trial.number} | point | figures | own | times)
-    columns = ["trial", *(free.name for free in plan.space), *_FIGURES, "start", "retries", "started", "finished"]
-    kinds = dict.fromkeys(_FIGURES, "float64") | _KINDS
-    kinds |= {free.name: "str" if free.choices else "int64" if free.whole else "float64" for free in plan.space}
-    frame = pd.DataFrame(rows, columns=columns).astype(kinds)
-    frame["best"] = frame["mean"].where(~frame["pruned"]).cummax().ffill()
-    return frame
-
-
-def write_trials(frame: pd.DataFrame, folder: Path) -> None:
-    """Writes the frame to trials.parquet."""
-    sink = io.BytesIO()
-    frame.to_parquet(sink, index=False)
-    write_whole(folder / "trials.parquet", sink.getvalue())
-
-
 def write_confirmed(plan: Plan, verdict: Verdict, folder: Path) -> None:
     """Writes the verdict's table to confirm.csv, and the winner's evaluator to best.toml if it has one."""
     write_csv(verdict.table, folder / "confirm.csv")
     if "evaluator" in type(verdict.agent).model_fields:
-        write_whole(folder / "best.toml", best_toml(plan, verdict, folder).encode())
+        _write_news(folder / "best.toml", best_toml(plan, verdict, folder), _without_commit)
+
+
+def _write_news(path: Path, text: str, gist: Callable[[str], Any]) -> None:
+    """Writes a text, unless the file holds one of the same gist: what was done again is no news."""
+    try:
+        if gist(path.read_text(encoding="utf-8")) == gist(text):
+            return
+    except (OSError, ValueError):
+        pass
+    write_whole(path, text.encode())
+
+
+def _without_commit(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.startswith(_COMMIT)]
+
+
+def _without_run(text: str) -> dict[str, Any]:
+    return {name: value for name, value in json.loads(text).items() if name not in _OF_A_RUN}
 
 
 def best_toml(plan: Plan, verdict: Verdict, folder: Path) -> str:
     """The winner's evaluator as its TOML file, with where it comes from and how good it is as comments."""
     evaluator = get_evaluator(verdict.agent.evaluator)  # type: ignore[attr-defined]
-    lines = [*sentences(plan, verdict), f"Commit {commit() or 'unknown'}, {now()}."]
+    lines = [*sentences(plan, verdict), f"{_COMMIT[2:]}{commit() or 'unknown'}, {now()}."]
     spec = agent_line(verdict, folder / "best.toml")
     return "\n".join([*(f"# {line}" for line in lines), f"# agent: {spec}", "", evaluator.to_toml()])
 
@@ -161,6 +189,27 @@ def sentences(plan: Plan, verdict: Verdict) -> list[str]:
         lines.append(f"Confirmed: {agent} {_value(row)} in {row['games']} games of seed {row['seed']}{against}.")
     beaten = "it beats every baseline" if verdict.trial is not None else "no trial is confirmed to beat it"
     return [*lines, f"Winner: {verdict.label}, {beaten}. Intervals are 95%."]
+
+
+def outlook(plan: Plan, spread: pd.DataFrame, verdict: Verdict, folder: Path) -> list[str]:
+    """The winner's free parameters, which ranges its study has outgrown, and where everything is, a line each."""
+    point = point_of(verdict.agent, plan.agent, plan.space) or {}
+    shown = [f"{free.name} {_plain(free.shown(point[free.name]))}" for free in plan.space if free.name in point]
+    lines = [f"Its parameters: {', '.join(shown)}."] if shown else []
+    ranges = {free.name: free for free in plan.space if not free.choices}
+    for row in spread.to_dict("records"):
+        free, at = ranges.get(row["parameter"]), row.get("at_median", np.nan)
+        if free and not _EDGE < at < 1 - _EDGE and at == at:
+            end, way = ("upper", "raise high") if at > 0.5 else ("lower", "lower low")
+            lines.append(
+                f"{free.name}: the best {row['trials']} trials lie at {at:.2f} of its range, {free.low:g} to "
+                f"{free.high:g}; the optimum may be past the {end} end, {way} in a study of another name."
+            )
+    return [*lines, f"Written to {folder}: best.toml, confirm.csv, trials.parquet and figures."]
+
+
+def _plain(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _value(row: Any) -> str:
@@ -200,7 +249,7 @@ def write_manifest(plan: Plan, study: Study, storage: Storage, verdict: Verdict 
         "machine": machine(),
     }
     text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False, default=float)
-    write_whole(path, text.encode() + b"\n")
+    _write_news(path, f"{text}\n", _without_run)
 
 
 def counts(trials: Sequence[FrozenTrial]) -> dict[str, int]:

@@ -6,7 +6,6 @@ given twice, so no two trials repeat each other's draws, whoever runs them and h
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from optuna.distributions import BaseDistribution
 from optuna.exceptions import ExperimentalWarning
 from optuna.pruners import BasePruner, NopPruner, WilcoxonPruner
-from optuna.samplers import BaseSampler, CmaEsSampler, GPSampler, RandomSampler, TPESampler
+from optuna.samplers import BaseSampler, GPSampler, RandomSampler, TPESampler
 from optuna.trial import FrozenTrial, TrialState
 
 from t48lab.errors import T48Error
 from t48lab.specs import digest
+from t48lab.studies.evolution import Evolution
 from t48lab.studies.liveness import WORKER, identity
 
 if TYPE_CHECKING:
@@ -52,20 +52,7 @@ def _tpe(seed: int, plan: Plan) -> BaseSampler:
 
 
 def _cmaes(seed: int, plan: Plan) -> BaseSampler:
-    """Hansen 2016; the learning rate adapts to noise (Nomura et al. 2023) where every parameter is continuous."""
-    whole = any(free.whole for free in plan.space)
-    return CmaEsSampler(
-        n_startup_trials=plan.sampler.startup,
-        independent_sampler=RandomSampler(seed=seed),
-        warn_independent_sampling=False,
-        seed=seed,
-        consider_pruned_trials=False,
-        popsize=4 + math.floor(3 * math.log(len(plan.space))),
-        use_separable_cma=False,
-        with_margin=whole,
-        lr_adapt=not whole,
-        source_trials=None,
-    )
+    return Evolution(plan.space, plan.sampler.startup, seed)
 
 
 def _random(seed: int, plan: Plan) -> BaseSampler:

@@ -5,6 +5,7 @@ A parameter is an agent's own (`depth`, `exploration`) or its evaluator's: `TERM
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
@@ -53,6 +54,21 @@ class Free(BaseModel):
             return any(value == choice and type(value) is type(choice) for choice in self.choices)
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return number and self.low <= value <= self.high
+
+    def place(self, value: float) -> float:
+        """Where a value lies in the range, from 0 to 1 on the range's own scale."""
+        low, high, at = (self._scaled(float(x)) for x in (self.low, self.high, value))
+        return (at - low) / (high - low)
+
+    def at(self, place: float) -> float | int:
+        """The value at a place of the range, the nearest end for one outside of it."""
+        low, high = self._scaled(self.low), self._scaled(self.high)
+        found = low + place * (high - low)
+        value = min(max(math.exp(found) if self.log else found, self.low), self.high)
+        return round(value) if self.whole else value
+
+    def _scaled(self, value: float) -> float:
+        return math.log(value) if self.log else value
 
     def shown(self, value: Any) -> Any:
         """A value for tables: numbers as they are, choices as words, `none` for no value."""

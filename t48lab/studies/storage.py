@@ -1,26 +1,19 @@
-"""Where studies are kept: a journal file that survives kills and many processes, or any database of Optuna's.
-
-The journal is Optuna's own format. What is different here: the lock is the kernel's, so that it goes with the
-process that held it; a line that a kill cut short is taken off before the next one is written; and the
-reports of a block of games are written at once.
-"""
+"""Where studies are kept: a journal file that survives kills and many processes, or any database of Optuna's."""
 
 from __future__ import annotations
 
-import json
-import os
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import optuna
 from optuna.storages import BaseStorage, JournalStorage
-from optuna.storages.journal import JournalFileBackend
 
 from t48lab.errors import T48Error, redacted
+from t48lab.files import Standing, told
+from t48lab.studies.journal import Journal
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -28,116 +21,50 @@ if TYPE_CHECKING:
 
 JOURNAL = "journal.log"
 _PAUSES = (0.5, 1.0, 2.0, 4.0)
-_LASTING = {0, 1, 2, 3, 6}
-"""Optuna's codes of what must survive a power failure: studies, and the end of a trial, its last line."""
 _DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
 Answer = TypeVar("Answer")
 
 
-class KernelLock:
-    """A lock on a file that no dead process can hold."""
-
-    def __init__(self, path: Path) -> None:
-        from filelock import FileLock
-
-        self._lock = FileLock(path, thread_local=False)
-
-    def acquire(self) -> bool:
-        """True, as soon as no other process holds the lock."""
-        self._lock.acquire()
-        return True
-
-    def release(self) -> None:
-        """Lets another process have the lock."""
-        self._lock.release()
-
-
-class Journal(JournalFileBackend):
-    """Optuna's journal file, repaired where a kill cut a line short, with a context that writes many lines at once."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(str(path), cast(Any, KernelLock(path.with_suffix(".lock"))))
-        self._path, self._mutex = path, threading.Lock()
-        self._held: list[dict[str, Any]] | None = None
-
-    def append_logs(self, logs: list[dict[str, Any]]) -> None:
-        """Writes the lines, or keeps them until the end of `together`."""
-        with self._mutex:
-            if self._held is not None:
-                self._held += logs
-            else:
-                self._write(logs)
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """A context at whose end all lines are written at once; until then no reader, not even this one, sees them."""
-        with self._mutex:
-            self._held = []
-        try:
-            yield
-        finally:
-            with self._mutex:
-                held, self._held = self._held, None
-                self._write(held)
-
-    def _write(self, logs: list[dict[str, Any]]) -> None:
-        data = "".join(json.dumps(log, separators=(",", ":")) + "\n" for log in logs).encode()
-        if not logs:
-            return
-        self._lock.acquire()
-        try:
-            with self._path.open("r+b") as file:
-                file.seek(_whole_lines(file))
-                file.truncate()
-                file.write(data)
-                file.flush()
-                if any(log["op_code"] in _LASTING for log in logs):
-                    os.fsync(file.fileno())
-        except OSError as error:
-            reason = (error.strerror or "unknown reason").lower()
-            raise T48Error(f"cannot write {self._path}: {reason}; what was stored before is kept") from None
-        finally:
-            self._lock.release()
-
-
-def _whole_lines(file: Any) -> int:
-    """Bytes of a file up to the end of its last whole line."""
-    place = file.seek(0, os.SEEK_END)
-    while place:
-        start = max(0, place - 4096)
-        file.seek(start)
-        newline = file.read(place - start).rfind(b"\n")
-        if newline >= 0:
-            return int(start + newline + 1)
-        place = start
-    return 0
-
-
 class Storage:
-    """An opened storage: Optuna's object, and how to name it to people."""
+    """An opened storage: Optuna's object, and how to name it to people.
 
-    def __init__(self, url: str | None, folder: Path) -> None:
+    With `new=False` nothing is made, neither folder nor database: raises T48Error when there is none.
+    """
+
+    def __init__(self, url: str | None, folder: Path, new: bool = True) -> None:
         self.folder, self.url = folder, _parsed(url) if url else None
         self.name = redacted(self.url.render_as_string()) if self.url else str(folder / JOURNAL)
+        self._standing: Standing | None = None
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with self.opening():
-                self.optuna: BaseStorage = self.guarded(self._open)
+            self.optuna: BaseStorage = self.guarded(self._journal if self.url is None else lambda: self._database(new))
         except (T48Error, KeyboardInterrupt):
             raise
-        except Exception as error:  # a folder that cannot be written, a damaged journal, or what a driver says
+        except Exception as error:  # a damaged journal, or what a driver says
             raise self.fault(error) from None
 
-    def _open(self) -> BaseStorage:
-        if self.url is None:
-            return JournalStorage(Journal(self.folder / JOURNAL))
+    def _journal(self) -> BaseStorage:
+        return JournalStorage(Journal(self.folder / JOURNAL))
+
+    def _database(self, new: bool) -> BaseStorage:
         from optuna.storages import RDBStorage
 
-        options = {"pool_pre_ping": True}
-        return optuna.storages.get_storage(
-            RDBStorage(self.url.render_as_string(hide_password=False), engine_kwargs=options)
-        )
+        url = cast("URL", self.url)
+        file = url.database if url.get_backend_name() == "sqlite" else None
+        if not new and file and not Path(file).exists():
+            raise T48Error(f"storage {self.name} does not exist, run the study without --confirm first")
+        with self.opening() if new else nullcontext():
+            made = RDBStorage(url.render_as_string(hide_password=False), engine_kwargs={"pool_pre_ping": True})
+        return optuna.storages.get_storage(made)
+
+    def begin(self) -> None:
+        """Makes the folder; raises T48Error, also when it is gone that this storage has made before."""
+        if self._standing:
+            self._standing.check()
+        else:
+            with told(self.folder):
+                self.folder.mkdir(parents=True, exist_ok=True)
+            self._standing = Standing(self.folder)
 
     def opening(self) -> BaseFileLock:
         """A context that only one process of this folder is in: two that create one table get in each other's way."""
@@ -147,6 +74,7 @@ class Storage:
         """A context of this name that only one process of this folder is in; the others wait."""
         from filelock import FileLock
 
+        self.begin()
         return FileLock(self.folder / f".{name}.lock")
 
     def guarded(self, action: Callable[[], Answer]) -> Answer:
@@ -165,7 +93,7 @@ class Storage:
         raise AssertionError("unreachable")
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def faults(self) -> Iterator[None]:
         """A context that turns a fault of the storage into one line without any password."""
         try:
             yield

@@ -23,6 +23,7 @@ from t48lab.games import Interrupts
 from t48lab.machine import cores
 from t48lab.progress import Progress
 from t48lab.records import Count, checked
+from t48lab.specs import differences
 from t48lab.studies.liveness import Heart, Watch
 from t48lab.studies.samplers import make_pruner, make_sampler
 from t48lab.studies.spaces import placed
@@ -33,9 +34,12 @@ from t48lab.studies.trials import Played, Stopped, Values, play_trial
 if TYPE_CHECKING:
     from optuna import Study
 
-RECORD, FIGURES, RETRIES = "t48lab", "games", "retries"
-"""Attributes: a study's record; what a trial's games gave; how often a trial was started again."""
+RECORD, FIGURES, RETRIES, BEFORE = "t48lab", "games", "retries", "before"
+"""Attributes: a study's record; of a trial what its games gave, how often it was started again, and how many
+trials were finished when it was."""
 
+_PICKLE = ":optimizer"
+"""Part of the names under which Optuna's CMA-ES keeps pickles: `cma:optimizer:0`, `cmawm:optimizer:1`, ..."""
 _MOST_RETRIES = 3
 _LIVE = (TrialState.RUNNING, TrialState.COMPLETE)
 _LOOK_SECONDS = 0.5
@@ -50,9 +54,7 @@ def open_study(plan: Plan, storage: Storage) -> Study:
 
     Another one's is a study that was started from a different record, and one that t48lab did not start.
     """
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
     directions = [StudyDirection.MAXIMIZE, StudyDirection.MINIMIZE][: len(plan.objectives)]
-    options: dict[str, Any] = {"sampler": make_sampler(plan), "pruner": make_pruner(plan.pruner)}
     with storage.opening():
         study = storage.guarded(
             lambda: optuna.create_study(
@@ -60,35 +62,55 @@ def open_study(plan: Plan, storage: Storage) -> Study:
                 storage=storage.optuna,
                 directions=directions,
                 load_if_exists=True,
-                **options,
+                **_options(plan),
             )
         )
         if RECORD not in study.user_attrs and not study.get_trials(deepcopy=False):
             study.set_user_attr(RECORD, plan.record)
-    check_record(plan, study)
+    check_study(plan, study)
     return study
 
 
-def check_record(plan: Plan, study: Study) -> None:
-    """Raises T48Error that says what differs when the study was started from another record."""
+def find_study(plan: Plan, storage: Storage) -> Study | None:
+    """The study of this name in the storage, None where there is none; nothing is made. Raises like `open_study`."""
+    options = _options(plan)
+    try:
+        study = storage.guarded(lambda: optuna.load_study(study_name=plan.name, storage=storage.optuna, **options))
+    except KeyError:
+        return None
+    if RECORD not in study.user_attrs and not study.get_trials(deepcopy=False):
+        return None
+    check_study(plan, study)
+    return study
+
+
+def _options(plan: Plan) -> dict[str, Any]:
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return {"sampler": make_sampler(plan), "pruner": make_pruner(plan.pruner)}
+
+
+def check_study(plan: Plan, study: Study) -> None:
+    """Raises T48Error when the study holds a pickle, or was started from another record: it says what differs."""
+    refuse_pickles(study)
     stored = study.user_attrs.get(RECORD)
     remedy = "give the changed study another name, or change it back"
     if stored is None:
         raise T48Error(f"study {plan.name!r} in this storage was not started by t48lab tune, give yours another name")
-    before, now = flat(stored), flat(plan.record)
-    differing = [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
-    if differing:
-        shown = [f"{name} was {before.get(name, 'absent')}, now {now.get(name, 'absent')}" for name in differing[:4]]
-        more = f" and {len(differing) - 4} more" if len(differing) > 4 else ""
-        raise T48Error(f"study {plan.name!r} was started from another file: {'; '.join(shown)}{more}; {remedy}")
+    if differing := differences(stored, plan.record):
+        raise T48Error(f"study {plan.name!r} was started from another file: {differing}; {remedy}")
 
 
-def flat(data: Any, name: str = "") -> dict[str, Any]:
-    """The numbers and words of nested tables by dotted names."""
-    if not isinstance(data, dict) or not data:
-        return {name: data}
-    parts = (flat(value, f"{name}.{key}" if name else str(key)) for key, value in data.items())
-    return {key: value for part in parts for key, value in part.items()}
+def refuse_pickles(study: Study) -> None:
+    """Raises T48Error that names a stored sampler's state: it is a pickle, and loading one runs what it says."""
+    places = [("the study", study._storage.get_study_system_attrs(study._study_id))]
+    places += [(f"trial {trial.number}", trial.system_attrs) for trial in study.get_trials(deepcopy=False)]
+    for place, attributes in places:
+        for name in attributes:
+            if _PICKLE in name:
+                raise T48Error(
+                    f"study {study.study_name!r} holds a pickle, {name} of {place}, which is code and is never loaded: "
+                    "give the study another name, or take it out of the storage"
+                )
 
 
 def run_trials(plan: Plan, study: Study, storage: Storage, workers: int | None = None, progress: bool = False) -> bool:
@@ -140,7 +162,7 @@ class _Worker:
 
     def step(self) -> bool | None:
         """None as long as there is something to do, then whether this worker finished the last trial."""
-        check_record(self.plan, self.study)
+        check_study(self.plan, self.study)
         trials = self.take_over(self.study.get_trials(deepcopy=False))
         self.show(trials)
         live = [trial for trial in trials if trial.state in _LIVE]
@@ -153,11 +175,14 @@ class _Worker:
         return None
 
     def was_last(self, trials: list[FrozenTrial]) -> bool:
-        """Whether the trial that was finished last is this worker's, or no trial is another's."""
-        complete = [trial for trial in trials if trial.state == TrialState.COMPLETE and trial.datetime_complete]
+        """Whether the trial that was finished last is this worker's, or no trial is.
+
+        Each trial notes how many were finished before it: clocks and their zones need not agree.
+        """
+        complete = [trial for trial in trials if trial.state == TrialState.COMPLETE]
         if not complete:
             return False
-        last = max(complete, key=lambda trial: (trial.datetime_complete, trial.number))
+        last = max(complete, key=lambda trial: (trial.user_attrs.get(BEFORE, 0), trial.number))
         return last.number in self.own or not self.own
 
     def rest(self) -> None:
@@ -247,6 +272,7 @@ class _Worker:
         """
         figures = played.figures(self.plan)
         trial.set_user_attr(FIGURES, figures)
+        trial.set_user_attr(BEFORE, len(finished(self.study)))
         costs = [figures[name] for name in self.plan.objectives[1:]]
         try:
             self.study.tell(trial, [figures["mean"], *costs])
