@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from t48lab.errors import T48Error
 
-COMPILING = "compiling kernels, once per machine: about 30 s\n"
+COMPILING = "compiling kernels, once per machine for each kind of agent: 5 to 20 s of processor time\n"
 COMPILING_AGAIN = "compiling kernels, about 30 s each time: set NUMBA_CACHE_DIR to a folder that can be written to\n"
 _MEMORIES_KEPT = 3
 
