@@ -15,8 +15,12 @@ from t48lab.records import nearest
 from t48lab.rules import Rules
 
 DIRECTIONS = ("up", "right", "down", "left")
-DIGITS = "0123456789abcdefgh"
-"""Rank r is written DIGITS[r]; g is 65536 and h is 131072."""
+DIGITS = "0123456789abcdefghijklmnopqrstuv"
+"""Rank r is written DIGITS[r]; g is 65536, h is 131072, the largest tile of any game, and v is 2^31."""
+LARGEST_SUM = 1 << 31
+"""Most that the tiles of a board add up to: so no tile grows past the last digit."""
+LONGEST_TEXT = 10_000
+"""Most characters of a board's text."""
 
 TILE_COLOURS = (
     "#cdc1b4", "#eee4da", "#ede0c8", "#f2b179", "#f59563", "#f67c5f", "#f65e3b", "#edcf72", "#edcc61",
@@ -29,6 +33,7 @@ DARK_TEXT, LIGHT_TEXT = "#4a4038", "#ffffff"
 PALE_RANKS = (1, 2, 3, 7, 8, 9, 10, 11, 12)
 _TOP_RANK = len(DIGITS) - 1
 _FEWEST, _MOST = 2, 4
+_SIDES = [str(side) for side in range(_FEWEST, _MOST + 1)]
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
@@ -66,6 +71,8 @@ class Board:
             return text
         if not isinstance(text, str):
             return cls.from_array(text)
+        if len(text) > LONGEST_TEXT:
+            raise T48Error(f"a board is written in at most {LONGEST_TEXT:,} characters, got {len(text):,}")
         rows, cols, cells = _sized(text)
         tokens = [token for token in re.split(r"[\s,;/|\[\]()]+", cells) if token]
         ranks = _digits(tokens[0]) if len(tokens) == 1 else [_value(token) for token in tokens]
@@ -89,12 +96,26 @@ class Board:
 
     @classmethod
     def _of(cls, ranks: NDArray[Any]) -> Board:
+        total = sum(1 << rank for rank in ranks.flat if rank)
+        if total > LARGEST_SUM:
+            raise T48Error(f"the tiles add up to {total:,}, use smaller ones: to {LARGEST_SUM:,} at most")
         low = high = 0
         for (r, c), rank in np.ndenumerate(ranks):
             shift = 60 - 4 * (4 * r + c)
             low |= (int(rank) & 15) << shift
             high |= (int(rank) >> 4) << shift
         return cls(low, high, *ranks.shape)
+
+    def rules(self, given: Rules | None = None) -> Rules:
+        """The rules of a game on a board of this size, those given if any; raises T48Error when they have another."""
+        rules = Rules(rows=self.rows, cols=self.cols) if given is None else given
+        if (rules.rows, rules.cols) != (self.rows, self.cols):
+            size = f"{self.rows}x{self.cols}"
+            raise T48Error(
+                f"{self.hex} is a board of {size}, the rules are for {rules.rows}x{rules.cols}; "
+                f"give Rules(rows={self.rows}, cols={self.cols}), or none"
+            )
+        return rules
 
     @property
     def planes(self) -> tuple[int, int]:
@@ -115,7 +136,7 @@ class Board:
     def hex(self) -> str:
         """One digit of rank a cell, row by row, from which `Board.parse` makes an equal board."""
         prefix = "" if (self.rows, self.cols) == (4, 4) else f"{self.rows}x{self.cols}:"
-        return prefix + "".join(_digit(int(rank)) for rank in self.ranks().flat)
+        return prefix + "".join(DIGITS[rank] for rank in self.ranks().flat)
 
     @property
     def empty_count(self) -> int:
@@ -151,7 +172,7 @@ class Board:
     def _slide(self, direction: str) -> Board:
         from t48lab.kernels.exact import slide_planes
 
-        moves, rules = Rules(rows=self.rows, cols=self.cols).arrays()
+        moves, rules = self.rules().arrays()
         low, high = (np.uint64(plane) for plane in self.planes)
         planes = slide_planes(low, high, DIRECTIONS.index(direction), moves, rules)
         return Board(int(planes[0]), int(planes[1]), self.rows, self.cols)
@@ -230,13 +251,13 @@ def _tile_svg(rank: int, x: int, y: int, size: int) -> str:
 
 def _sized(text: str) -> tuple[int, int, str]:
     """(rows, columns, the rest) of a board's text; 4 and 4 without a size."""
-    found = re.match(r"\s*(\d+)\s*[xX]\s*(\d+)\s*:", text)
-    if not found:
+    size, colon, cells = text.partition(":")
+    if not colon:
         return 4, 4, text
-    rows, cols = int(found[1]), int(found[2])
-    if not (_FEWEST <= rows <= _MOST and _FEWEST <= cols <= _MOST):
-        raise T48Error(f"a board has 2 to 4 rows of 2 to 4 cells, got {rows}x{cols}")
-    return rows, cols, text[found.end() :]
+    rows, _, cols = (side.strip() for side in size.lower().partition("x"))
+    if not (rows in _SIDES and cols in _SIDES):
+        raise T48Error(f"a board has 2 to 4 rows of 2 to 4 cells, got {_cut(size)}, write its size as in 3x4:")
+    return int(rows), int(cols), cells
 
 
 def _digits(token: str) -> list[int]:
@@ -246,13 +267,9 @@ def _digits(token: str) -> list[int]:
         if digit not in DIGITS:
             raise T48Error(
                 f"digit {digit!r} at place {place} of {_cut(token)} is no rank, "
-                "use 0 to 9, a to f, g (65536) and h (131072), or separate tile values by blanks"
+                "use 0 to 9 and a to v (g is 65536, h 131072), or separate tile values by blanks"
             )
     return [DIGITS.index(digit) for digit in digits]
-
-
-def _digit(rank: int) -> str:
-    return DIGITS[rank] if rank <= _TOP_RANK else chr(ord("a") + rank - 10)
 
 
 def _value(value: Any) -> int:
@@ -261,7 +278,9 @@ def _value(value: Any) -> int:
     if number == 0:
         return 0
     if not 2 <= number <= 1 << _TOP_RANK:
-        raise T48Error(f"tile value {_cut(number)} is out of range, use 0 for empty or a power of two, 2 to 131072")
+        raise T48Error(
+            f"tile value {_cut(number)} is out of range, use 0 for empty or a power of two, 2 to 2^{_TOP_RANK}"
+        )
     below = 1 << (number.bit_length() - 1)
     if number != below:
         raise T48Error(f"tile value {number} is no power of two, the nearest are {below} and {2 * below}")

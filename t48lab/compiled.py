@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-COMPILING = "compiling kernels, once per machine: about 30 s\n"
+from t48lab.errors import T48Error
+
+COMPILING = "compiling kernels, once per machine for each kind of agent: 5 to 20 s of processor time\n"
 COMPILING_AGAIN = "compiling kernels, about 30 s each time: set NUMBA_CACHE_DIR to a folder that can be written to\n"
 _MEMORIES_KEPT = 3
 
@@ -66,11 +68,21 @@ def memory(kernel: str, words: int) -> NDArray[np.uint64]:
     key = (kernel, words)
     kept = _memories.kept
     if key not in kept:
-        kept[key] = np.zeros(words, np.uint64)
+        kept[key] = _zeros(kernel, words)
         if len(kept) > _MEMORIES_KEPT:
             kept.popitem(last=False)
     kept.move_to_end(key)
     return kept[key]
+
+
+def _zeros(kernel: str, words: int) -> NDArray[np.uint64]:
+    try:
+        return np.zeros(words, np.uint64)
+    except MemoryError:
+        size = f"{8 * words / 1e9:.1f} GB"
+        raise T48Error(
+            f"{kernel} needs {size} of memory a thread, more than there is: give it a smaller table or fewer nodes"
+        ) from None
 
 
 def fresh_generation() -> int:

@@ -17,6 +17,9 @@ from t48lab.errors import T48Error
 with suppress(ImportError):  # Windows has none
     import fcntl
 
+LARGEST_TOML = 1_000_000
+"""Most bytes of a TOML file: what is larger was not written for this program."""
+
 _POSIX = os.name == "posix"
 _STALE_SECONDS = 3600.0
 """Age from which a draft counts as abandoned where files cannot be locked."""
@@ -166,9 +169,25 @@ def told(path: Path) -> Iterator[None]:
 def read_toml(path: Path, whose: str = "an experiment's") -> dict[str, Any]:
     """What a TOML file holds; raises T48Error that names the file, and says whose file to give instead."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_text(path, LARGEST_TOML))
+    except T48Error as error:
+        raise T48Error(f"{error}, give the path of {whose} .toml file") from None
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise T48Error(f"cannot read {path} ({reason}), give the path of {whose} .toml file") from None
     except (ValueError, RecursionError) as error:
         raise T48Error(f"{path} is not valid TOML: {' '.join(str(error).split())}") from None
+
+
+def read_text(path: Path, most: int) -> str:
+    """The text of a file, without a byte-order mark.
+
+    Raises T48Error when it is no regular file or has more than `most` bytes, OSError and ValueError as reading does.
+    """
+    if path.exists() and not path.is_dir() and not path.is_file():
+        raise T48Error(f"{path} is no regular file")
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise T48Error(f"{path} has more than {most:,} bytes")
+    return data.decode("utf-8-sig")

@@ -13,7 +13,15 @@ from collections.abc import Callable, Iterable
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from t48lab.errors import T48Error
@@ -46,9 +54,24 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 class Checked(BaseModel):
-    """A frozen record; raises T48Error with one line that names the value and the remedy."""
+    """A frozen record; raises T48Error with one line that names the value and the remedy.
+
+    Its numbers are Python's own, 0.0 among them without a sign, so that equal records have equal hashes.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_numbers(cls, data: Any) -> Any:
+        return {k: v.item() if isinstance(v, np.generic) else v for k, v in data.items()}
+
+    @model_validator(mode="after")
+    def _unsigned_zeros(self) -> Self:
+        for name, value in self.__dict__.items():
+            if isinstance(value, float):
+                self.__dict__[name] = float(value) + 0.0
+        return self
 
     def __init__(self, /, **data: Any) -> None:
         try:

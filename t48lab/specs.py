@@ -14,6 +14,9 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 from t48lab.errors import T48Error
 from t48lab.records import Record, nearest
 
+LONGEST_SPEC = 100_000
+"""Most characters of a spec."""
+
 _OPEN, _CLOSE = "{[", "}]"
 
 
@@ -69,9 +72,13 @@ class SpecRecord(Record):
         return {"name": self.name} | {n: self._resolved(n) for n in type(self).model_fields}
 
     def _resolved(self, name: str) -> Any:
-        marks = (m for m in type(self).model_fields[name].metadata if isinstance(m, Resolved))
-        value = getattr(self, name)
-        return next((mark.meant(value).resolved() for mark in marks), value)
+        meant = self.meant().get(name)
+        return getattr(self, name) if meant is None else meant.resolved()
+
+    def meant(self) -> dict[str, NestedRecord]:
+        """The records that parameters stand for, by the parameters' names."""
+        marks = {n: m for n, f in type(self).model_fields.items() for m in f.metadata if isinstance(m, Resolved)}
+        return {name: mark.meant(getattr(self, name)) for name, mark in marks.items()}
 
 
 Kind = TypeVar("Kind", bound=SpecRecord)
@@ -123,6 +130,8 @@ def _flat(data: Any, name: str = "") -> dict[str, Any]:
 
 def split_spec(text: str) -> tuple[str, dict[str, Any]]:
     """The name (lower case) and the values by key of a spec; raises T48Error on text of another form."""
+    if len(text) > LONGEST_SPEC:
+        raise T48Error(f"a spec has at most {LONGEST_SPEC:,} characters, got {len(text):,}; put weights into a file")
     name, colon, rest = text.strip().partition(":")
     values: dict[str, Any] = {}
     parts = _split_outside(rest, text) if rest.strip() else []

@@ -333,3 +333,41 @@ def test_limits_deepen_and_say_how_far_they_came():
     assert shallow.depth < deep.depth < 16
     assert Expectimax(seconds=0.02).timed
     assert not Expectimax().timed
+
+
+SAME = [
+    (Expectimax(cutoff=-0.0), Expectimax(cutoff=0.0)),
+    (MCTS(exploration=-0.0), MCTS(exploration=0.0)),
+    (make_agent("bestfirst:reward_weight=-0.0"), make_agent("bestfirst:reward_weight=0")),
+    (
+        Greedy(evaluator={"terms": {"empty": -0.0}, "lost": -0.0}),
+        Greedy(evaluator={"terms": {"empty": 0.0}, "lost": 0}),
+    ),
+    (Expectimax(depth=np.int64(2)), Expectimax(depth=2)),
+    (Expectimax(depth=2.0, table=np.bool_(False)), Expectimax(depth=2, table=False)),
+    (Expectimax(depth=1, cutoff=np.float32(0.5)), Expectimax(depth=1, cutoff=0.5)),
+    (MCTS(exploration=np.float64(2), seconds=np.float64(1)), MCTS(exploration=2, seconds=1)),
+    (Greedy(evaluator={"terms": {"empty": np.int64(3)}}), Greedy(evaluator={"terms": {"empty": 3.0}})),
+]
+
+
+@pytest.mark.parametrize(("given", "plain"), SAME, ids=[str(i) for i in range(len(SAME))])
+def test_equal_numbers_make_one_agent(given, plain):
+    """Of whatever type and sign of zero: the record, its spec and its key are those of Python's own numbers."""
+    assert (given, given.spec, given.key()) == (plain, plain.spec, plain.key())
+    assert make_agent(given.spec) == plain
+
+
+def test_equal_rules_and_stop_tiles_make_one_key():
+    key = Greedy().key(Rules(four_probability=0.0), 256)
+    for rules in (Rules(four_probability=-0.0), Rules(rows=np.int64(4), four_probability=np.float64(0))):
+        for tile in (256.0, np.int64(256), np.float64(256)):
+            assert Greedy().key(rules, tile) == key
+    with pytest.raises(T48Error, match="stop_tile must be a power of two from 8 to 131072, or None, got 7"):
+        Greedy().key(Rules(), 7)
+
+
+@pytest.mark.parametrize("spec", ["expectimax:" + "x" * 10**7, "mcts:simulations=" + "1" * 200_000, "x" * 100_001])
+def test_specs_have_a_bound(spec):
+    with pytest.raises(T48Error, match=r"a spec has at most 100,000 characters, got .*; put weights into a file"):
+        make_agent(spec)

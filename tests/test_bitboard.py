@@ -51,7 +51,7 @@ def number(cells):
 
 @pytest.mark.parametrize(("rows", "cols"), [(4, 4), *SIZES])
 def test_line_tables_hold_every_line(rows, cols):
-    left, right, down = bitboard.build_moves(rows, cols).reshape(3, 65536)
+    left, right, down = bitboard.build_moves(rows, cols).reshape(2, 3, 65536)[0]
     for n in LINES:
         cells = line(n)
         assert left[n] == number(reference.slide_line(cells, 15)[0])

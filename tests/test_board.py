@@ -10,8 +10,10 @@ import pytest
 import reference
 from numba import config
 
-from t48lab import Board, IllegalMove, Move, Rules, T48Error
-from t48lab.board import DIRECTIONS
+from t48lab import Board, IllegalMove, Move, Rules, T48Error, make_agent
+from t48lab.agents import decision_tree
+from t48lab.board import DIGITS, DIRECTIONS
+from t48lab.pictures.viewer import Play
 
 JIT = not config.DISABLE_JIT
 TEXT = "2 0 0 4 / 0 8 0 0 / 16 0 0 0 / 0 0 0 131072"
@@ -146,7 +148,8 @@ BAD = [
     ("100" + ZEROS, "tile value 100 is no power of two, the nearest are 64 and 128"),
     ("1" + ZEROS, "tile value 1 is out of range"),
     ("-2" + ZEROS, "tile value -2 is out of range"),
-    ("262144" + ZEROS, "tile value 262144 is out of range, use 0 for empty or a power of two, 2 to 131072"),
+    (f"{2**32}" + ZEROS, "tile value 4294967296 is out of range, use 0 for empty or a power of two, 2 to 2^31"),
+    ("v" + "1" + "0" * 14, "the tiles add up to 2,147,483,650, use smaller ones: to 2,147,483,648 at most"),
     ("x" + ZEROS, "tile value 'x' is no whole number"),
     ("2_0" + ZEROS, "tile value '2_0' is no whole number"),
     ("9" * 5000 + ZEROS, "no whole number"),
@@ -154,8 +157,17 @@ BAD = [
     ("", "got 0 cells"),
     ("8" * 400, "got 400 cells"),
     ("100200300400000", "got 15 cells"),
-    ("1002003004000i00", "digit 'i' at place 14 of '1002003004000i00' is no rank, use 0 to 9"),
-    ("5x5:" + ZEROS, "a board has 2 to 4 rows of 2 to 4 cells, got 5x5"),
+    ("1002003004000w00", "digit 'w' at place 14 of '1002003004000w00' is no rank, use 0 to 9 and a to v"),
+    ("²" * 16, "digit '²' at place 1 of"),
+    ("٣" * 16, "digit '٣' at place 1 of"),
+    ("² " + ZEROS, "tile value '²' is no whole number"),
+    ("5x5:" + ZEROS, "a board has 2 to 4 rows of 2 to 4 cells, got '5x5', write its size as in 3x4:"),
+    ("3" * 5000 + "x3:" + ZEROS, "a board has 2 to 4 rows of 2 to 4 cells, got '3333"),
+    ("3x" + "3" * 5000 + ":" + ZEROS, "a board has 2 to 4 rows of 2 to 4 cells, got '3x33"),
+    ("²x3:" + ZEROS, "a board has 2 to 4 rows of 2 to 4 cells, got '²x3'"),
+    ("٣x٣:" + ZEROS, "a board has 2 to 4 rows of 2 to 4 cells, got '٣x٣'"),
+    (":" + ZEROS, "a board has 2 to 4 rows of 2 to 4 cells, got ''"),
+    ("0" * 10_001, "a board is written in at most 10,000 characters, got 10,001"),
     ("3x3:2 4", "got 2 cells where a 3x3 board has 9"),
     ([[2, 4], [8]], "must be equally long"),
     ([[2.5, 0], [0, 0]], "tile value 2.5 is no whole number"),
@@ -248,3 +260,38 @@ def test_rules_name_value_and_range():
 def test_reading_a_board_loads_no_compiler():
     code = "import sys; from t48lab import Board; Board.parse('2' + ' 0' * 15).svg(); print('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+
+
+def test_every_merge_can_be_read_back():
+    """Two 131072s, which no game reaches, make a 262144 and so on; the notation has a digit for each."""
+    for digit, merged in ("hi", "ij", "tu", "uv"):
+        after, reward = Board.parse(digit * 2 + "0" * 14).move("left")
+        assert (after.hex, reward) == (merged + "0" * 15, 1 << DIGITS.index(merged))
+        assert Board.parse(after.hex) == Board.from_array(after.to_array()) == Board.parse(str(after)) == after
+    board = Board.parse("h" * 16)
+    for direction in ("left", "up") * 2:
+        board = board.move(direction).afterstate
+        assert Board.parse(board.hex) == board
+    assert board.max_tile == 16 * 131072
+
+
+SIZES = [("3x3:120000000", Rules()), ("1200" * 4, Rules(rows=3, cols=3)), ("2x4:12000000", Rules(rows=4, cols=2))]
+
+
+@pytest.mark.parametrize(("text", "rules"), SIZES)
+def test_rules_of_another_size_are_refused(text, rules):
+    board, words = Board.parse(text), f"the rules are for {rules.rows}x{rules.cols}; give Rules"
+    calls = [
+        *(
+            lambda spec=spec: make_agent(spec).search(board, rules)
+            for spec in ("random", "expectimax", "mcts", "greedy")
+        ),
+        lambda: make_agent("expectimax:depth=1").search(board, rules, "best"),
+        lambda: decision_tree("minimax:depth=1", board, rules),
+        lambda: Play("greedy", board=board, rules=rules),
+        lambda: board.rules(rules),
+    ]
+    for call in calls:
+        with pytest.raises(T48Error, match=words):
+            call()
+    assert board.rules() == board.rules(Rules(rows=board.rows, cols=board.cols))

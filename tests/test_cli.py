@@ -336,3 +336,28 @@ def test_python_m_and_closed_pipes(tmp_path):
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Usage: t48lab")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["verify", "DIR", "--seed", "-1"], "seed must be a whole number from 0 to 2^63 - 1, got -1"),
+        (["verify", "DIR", "--games", "-1"], "games must be a whole number from 0 to 2^63 - 1, got -1"),
+        (["verify", "DIR", "--seed", str(2**63)], "seed must be a whole number from 0 to 2^63 - 1"),
+        (["verify", "DIR", "--workers", "0"], "workers must be 1 or more, got 0"),
+        (["advise", "3" * 5000 + "x3:0", "--agent", "random"], "a board has 2 to 4 rows of 2 to 4 cells"),
+        (["advise", "1" * 16, "--agent", "mcts:simulations=1", "--searches", str(10**9)], "searches must be from 1 to"),
+        (["advise", "1" * 16, "--agent", "greedy:evaluator=/dev/zero"], "/dev/zero is no regular file"),
+        (
+            ["advise", "1" * 16, "--agent", "mcts:simulations=1000000000000"],
+            "simulations must be 100000000 or less",
+        ),
+        (["advise", "1" * 16, "--agent", "expectimax:table_bits=40"], "table_bits must be 26 or less bits, got 40"),
+        (["diagnose", "random", "--games", str(10**9)], "games must be from 0 to 10,000"),
+    ],
+)
+def test_numbers_out_of_bounds_are_one_line(arguments, words, capsys):
+    assert status(arguments) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert (words in output.err, output.err.count("\n")) == (True, 1)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from t48lab import Board, GameRecord, Rules, T48Error, play_batch, replay
+from t48lab import Board, GameRecord, Rules, T48Error, play, play_batch, replay
 from t48lab.commands.cli import status
 from t48lab.games.diagnostics import (
     DECISIONS,
@@ -133,3 +133,32 @@ def test_command_writes_what_it_says(tmp_path, capsys):
     assert retrace(pd.read_csv(out / "game-001.csv", dtype={"board": str}))[-1].hex == record.final
     assert "for the third time running" in capsys.readouterr().out
     assert status(["diagnose", "greedy", "--games", "0"]) == 2
+
+
+UNTIMED = (
+    "random",
+    "mcts:simulations=20",
+    "mcts:simulations=20,reuse=true,chance=open,seed=3",
+    "bestfirst:nodes=60",
+    "expectimax:nodes=300",
+    "expectimax:depth=3,evaluator=classic",
+    "expectimax:depth=4,cutoff=0.02",
+    "minimax:nodes=300",
+)
+
+
+@pytest.mark.parametrize("spec", UNTIMED)
+def test_the_log_has_the_search_that_was_played(spec):
+    """On the game's own stream, with what earlier moves left in the memory: `best` is the move played, in all rows."""
+    log = decisions(play(spec, seed=5, game=2, rules=Rules(rows=3, cols=3), stop_tile=128))
+    assert len(log) > 30
+    assert (log["best"] == log["action"]).all()
+    assert log["lead"].dropna().ge(0).mean() > 0.9 or spec == "random"
+
+
+@pytest.mark.parametrize("games", [10_001, 10**9, -1])
+def test_games_looked_at_have_a_bound(games):
+    with pytest.raises(
+        T48Error, match=f"games must be from 0 to 10,000, each with all its moves in memory, got {games}"
+    ):
+        records("random", games)

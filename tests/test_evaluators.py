@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 import reference_evaluators as twin
 
-from t48lab import PRESETS, Board, Evaluator, Rules, T48Error, Term, get_evaluator
+from t48lab import PRESETS, Board, Evaluator, Greedy, Rules, T48Error, Term, get_evaluator
+from t48lab.commands.bench import POSITIONS
 from t48lab.evaluators import TERMS
 from t48lab.evaluators.presets import MINUS_INFINITY
 from t48lab.evaluators.presets import PRESETS as PRESET_DATA
+from t48lab.evaluators.tables import TOLERANCE
 from t48lab.kernels.layout import BLOCK, CLASS, EXTRA, RULES, TABLE
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
@@ -337,3 +339,93 @@ def test_terms_are_written_down(name):
 def test_records_need_no_compiler():
     code = "import sys, t48lab; t48lab.PRESETS['d_phase'].compile(); sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def scaled(evaluator, factor):
+    """The evaluator with every weight and fixed value times a factor."""
+    data = evaluator.model_dump()
+    stages = [data, *data["phases"]]
+    for stage in stages:
+        stage["terms"] = {name: {**term, "weight": term["weight"] * factor} for name, term in stage["terms"].items()}
+    data["lost"] = data["lost"] if data["lost"] == "evaluation" else data["lost"] * factor
+    data["full"] = None if data["full"] is None else data["full"] * factor
+    return Evaluator(**data)
+
+
+@pytest.mark.parametrize("power", [-60, -20, -3, 1])
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_power_of_two_scales_values_and_nothing_else(name, power):
+    """The fixed point is chosen by an evaluator's own numbers: the tables are the same, so every search is."""
+    plain, times = PRESETS[name].compile(), scaled(PRESETS[name], 2.0**power).compile()
+    assert np.array_equal(plain.lines, times.lines)
+    places = np.arange(len(plain.extra)) != EXTRA.SHIFT
+    assert np.array_equal(plain.extra[places], times.extra[places])
+    assert plain.extra[EXTRA.SHIFT] - times.extra[EXTRA.SHIFT] == power
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e-12, 1e-50, 3.0])
+@pytest.mark.parametrize("name", ["tuned", "classic", "c", "d_normal"])
+def test_any_factor_changes_no_move_beyond_rounding(name, factor):
+    evaluator = PRESETS[name]
+    small = scaled(evaluator, factor)
+    rounding = 12 * 2.0 ** -evaluator.compile().extra[EXTRA.SHIFT]
+    for board in POSITIONS:
+        for value, times in zip(
+            *(Greedy(evaluator=e).search(board).values.values() for e in (evaluator, small)), strict=True
+        ):
+            assert (value is None) == (times is None)
+            assert value is None or times / factor == pytest.approx(value, rel=1e-12, abs=rounding)
+        assert small.value(board) != 0
+
+
+MIXED = [
+    {"terms": {"empty": 0.001, "smoothness": 0.0004}, "lost": -1e6},
+    {"terms": {"empty": 0.001, "smoothness": 0.0004}, "full": -1e6},
+    {"terms": {"empty": 1e-9, "largest": 1e-3}, "lost": 0.0},
+    {"terms": {"empty": 1e-12, "merges": 1e-12, "corner_largest": 1e-13}},
+    {"terms": {"empty": 1e12, "rank_sum": -1e-3}, "lost": -1e12},
+    {"terms": {"empty_bent": 0.002, "heat": 0.5, "largest_log": 1e-4}, "lost": -1000},
+]
+
+
+@pytest.mark.parametrize("data", [*MIXED, *(preset.model_dump() for preset in PRESETS.values())])
+def test_values_agree_with_explanations(data):
+    """Within TOLERANCE of the largest number that the terms make, whatever `lost` and `full` are."""
+    evaluator = Evaluator(**data)
+    lines, extra = evaluator.compile()
+    block = extra[EXTRA.BLOCKS :]
+    numbers = np.concatenate([abs(lines), abs(block)])
+    largest = np.ldexp(float(numbers.max()), -int(extra[EXTRA.SHIFT]))
+    for board in POSITIONS:
+        assert abs(evaluator.value(board) - sum(evaluator.explain(board).values())) <= TOLERANCE * largest
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"terms": {"empty": 0.001, "smoothness": 0.0004}, "lost": -1e12}, "lost=-1e\\+12 is so large beside terms of"),
+        ({"terms": {"empty": 0.001, "smoothness": 0.0004}, "full": 1e12}, "full=1e\\+12 is so large beside terms of"),
+        ({"terms": {"largest_log": 1e-6}, "lost": 1e9, "full": -2.0}, "lost=1e\\+09 is so large"),
+        ({"terms": {"empty": 1e-30}, "lost": 1.0}, "keep it from -1.69e-21 to 1.69e-21"),
+    ],
+)
+def test_a_fixed_value_that_drowns_the_terms_is_refused(data, words):
+    with pytest.raises(T48Error, match=words):
+        Evaluator(**data).value("1200" + "0" * 12)
+    with pytest.raises(T48Error, match=words):
+        Greedy(evaluator=data).key()
+
+
+def test_weights_have_a_smallest_number():
+    for weight in (1e-101, -1e-300, 5e-324):
+        with pytest.raises(T48Error, match=f"weight must be 0 or at least 1e-100 from 0, got {weight:g}"):
+            Evaluator(terms={"empty": weight})
+    assert Evaluator(terms={"empty": 1e-100}).value("1200" + "0" * 12) == pytest.approx(14e-100)
+
+
+def test_keys_change_where_tables_do():
+    """Small weights have finer tables than once; games of theirs are not mixed with games of before."""
+    assert PRESETS["tuned"].revision(Rules()) == PRESETS["d_normal"].revision(Rules()) == "1"
+    small = Evaluator(terms={"empty": 0.001})
+    assert small.revision(Rules()) == "2"
+    assert "evaluator_revision" not in Greedy(evaluator=small).resolved()

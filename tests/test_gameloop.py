@@ -320,16 +320,6 @@ def test_a_board_that_fits_is_seen_as_it_is():
         assert exact.ranked_down(*planes(board)) == planes(board)[0]
 
 
-def test_no_search_can_lose_a_game_that_has_a_move():
-    """Sixteen tiles of 1 to 14 and two 15s leave no rank to move down to; the two 15s still merge."""
-    moves, rules = STANDARD.arrays()
-    low, high = planes(((15, 15, 1, 2), (3, 4, 5, 6), (7, 8, 9, 10), (11, 12, 13, 14)))
-    for said in (-1, 0, 1, 3):
-        *after, direction = gameloop.settle(low, high, said, moves, rules)
-        assert direction == (said if said in (1, 3) else 1)
-        assert max(map(max, unpacked(*after))) == 16
-
-
 @pytest.mark.parametrize("kernel", [random, greedy], ids=["random", "greedy"])
 def test_play_goes_on_to_131072_with_exact_scores(kernel):
     settled, largest = 0, set()

@@ -53,7 +53,16 @@ def test_a_name_keeps_its_definition():
 
 @pytest.mark.parametrize("wrong", [lambda ranks: 1.0, lambda ranks: ranks, lambda ranks: np.log(np.zeros(len(ranks)))])
 def test_wrong_shapes_and_infinities_are_refused(wrong):
-    with np.errstate(divide="ignore"), pytest.raises(T48Error, match="one finite number for each line"):
+    with np.errstate(divide="ignore"), pytest.raises(T48Error, match=r"one number for each line|a finite number is"):
         line_term("own_wrong")(wrong)
     with pytest.raises(T48Error, match="a term's name is letters"):
         line_term("own-wrong")
+
+
+@pytest.mark.parametrize("number", [-np.inf, np.inf, np.nan])
+def test_a_term_that_is_not_finite_is_told_where(number):
+    def wrong(ranks):
+        return np.where((ranks == [3, 0, 0, 1]).all(axis=1), number, 1.0)
+
+    with pytest.raises(T48Error, match=f"term 'own_wrong' gives {number} for the line of ranks 3 0 0 1, a finite"):
+        line_term("own_wrong")(wrong)

@@ -40,7 +40,7 @@ def test_choice_by_mean_and_ends_of_games():
 def test_other_agents_and_numbers_are_refused():
     with pytest.raises(T48Error, match="only mcts"):
         search_together(Greedy(), BOARD, 2)
-    with pytest.raises(T48Error, match="searches must be 1 or more, got 0"):
+    with pytest.raises(T48Error, match="searches must be from 1 to 10,000, got 0"):
         search_together(MCTS(), BOARD, 0)
 
 
@@ -48,3 +48,9 @@ def test_command_adds_up_the_searches(capsys):
     assert status(["advise", BOARD.hex, "--agent", "mcts:simulations=30", "--searches", "3"]) == 0
     assert "of 90 visits" in capsys.readouterr().out
     assert status(["advise", BOARD.hex, "--searches", "3"]) == 2
+
+
+@pytest.mark.parametrize("searches", [10**9, 10_001, -1])
+def test_numbers_of_searches_have_a_bound(searches):
+    with pytest.raises(T48Error, match=f"searches must be from 1 to 10,000, got {searches}"):
+        search_together(MCTS(simulations=1), "1200" + "0" * 12, searches)

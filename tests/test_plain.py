@@ -93,3 +93,28 @@ def test_an_agent_without_values_says_so(known):
 
     with pytest.raises(NotImplementedError, match="values"):
         Blank().search("2 2 0 0 / 0 0 0 0 / 0 0 0 0 / 0 0 0 0")
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf"), np.float64("nan"), "much", None])
+def test_values_that_are_no_finite_numbers_are_refused(number):
+    class Wrong(PlainAgent):
+        name = "wrong_values_test"
+
+        def values(self, board):
+            return dict.fromkeys(board.legal_moves, 1.0) | {board.legal_moves[0]: number}
+
+    with pytest.raises(T48Error, match=r"wrong_values_test values .* give a finite number, or leave it out"):
+        Wrong().search("1200" + "0" * 12)
+    with pytest.raises(T48Error, match="give a finite number"):
+        play(Wrong())
+
+
+def test_a_board_of_another_size_is_refused():
+    class Even(PlainAgent):
+        name = "even_test"
+
+        def values(self, board):
+            return dict.fromkeys(board.legal_moves, 1.0)
+
+    with pytest.raises(T48Error, match="the rules are for 4x4"):
+        Even().search("3x3:120000000", Rules())

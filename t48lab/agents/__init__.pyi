@@ -16,6 +16,7 @@ from .programs import ENGINE as ENGINE
 from .programs import NO_BOOK as NO_BOOK
 from .programs import Program as Program
 from .searches import SearchResult as SearchResult
+from .searches import searches_of_game as searches_of_game
 from .spawners import AdversarialSpawner as AdversarialSpawner
 from .spawners import RandomSpawner as RandomSpawner
 from .spawners import SPAWNERS as SPAWNERS

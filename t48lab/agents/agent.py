@@ -9,7 +9,9 @@ from t48lab.agents.programs import ENGINE, Program
 from t48lab.agents.searches import SearchResult, TreeKind, run_search
 from t48lab.agents.spawners import Spawner
 from t48lab.board import Board
+from t48lab.evaluators import BaseEvaluator
 from t48lab.families import COLORS, OTHER
+from t48lab.records import StopTile, checked
 from t48lab.rules import Rules
 from t48lab.specs import SpecRecord, digest
 
@@ -60,14 +62,14 @@ class Agent(SpecRecord):
     def search(self, board: Board | str, rules: Rules | None = None) -> SearchResult:
         """The best move of a position, the value and visits of each move, and the cost; `board` may be text.
 
-        The same board gets the same answer each time, unless seconds limit the search.
+        The same board gets the same answer each time, unless seconds limit the search. Raises T48Error when the rules
+        are for boards of another size.
         """
         return self._found(board, rules, "all")
 
     def _found(self, board: Board | str, rules: Rules | None, values: Literal["all", "best"]) -> SearchResult:
         board = Board.parse(board)
-        rules = rules or Rules(rows=board.rows, cols=board.cols)
-        return run_search(program(self, rules), board, values, self.tree)
+        return run_search(program(self, board.rules(rules)), board, values, self.tree)
 
     def at_depth(self, depth: int) -> Self:
         """The agent that looks exactly so many moves ahead; trees of `mean` and `worst` are grown by it."""
@@ -83,12 +85,22 @@ class Agent(SpecRecord):
         That is every parameter, weights rather than a preset's name, the rules, the stop tile, the engine's
         version and, beside random spawns, every parameter of the spawner and its engine's version.
         """
+        stop_tile = checked(StopTile, stop_tile, "stop_tile")
         facts = {"engine": self.engine, "agent": self.resolved(), "rules": rules.model_dump(), "stop_tile": stop_tile}
+        facts |= _revisions(self, rules)
         if spawner is not None and spawner.name != "random":
             facts["spawner"] = spawner.resolved()
+            facts |= {f"spawner_{name}": revision for name, revision in _revisions(spawner, rules).items()}
             if spawner.engine != ENGINE:
                 facts["spawner_engine"] = spawner.engine
         return digest(facts)
+
+
+def _revisions(record: SpecRecord, rules: Rules) -> dict[str, str]:
+    """What a key says of evaluators whose tables are made otherwise than once, by parameter."""
+    evaluators = {name: meant for name, meant in record.meant().items() if isinstance(meant, BaseEvaluator)}
+    revisions = {f"{name}_revision": evaluator.revision(rules) for name, evaluator in evaluators.items()}
+    return {name: revision for name, revision in revisions.items() if revision != "1"}
 
 
 @functools.lru_cache(maxsize=64)

@@ -16,6 +16,9 @@ from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error
 from t48lab.machine import cores
 
+MOST_SEARCHES = 10_000
+"""Most searches that are merged: each leaves a result to keep."""
+
 
 def search_together(agent: Agent, board: Board | str, searches: int, workers: int | None = None) -> SearchResult:
     """What `searches` searches find together: visits added up, values weighted by visits; raises T48Error.
@@ -24,8 +27,8 @@ def search_together(agent: Agent, board: Board | str, searches: int, workers: in
     """
     if not isinstance(agent, MCTS):
         raise T48Error(f"only mcts searches in parallel from the root, got {agent.name}")
-    if searches < 1:
-        raise T48Error(f"searches must be 1 or more, got {searches}")
+    if not 1 <= searches <= MOST_SEARCHES:
+        raise T48Error(f"searches must be from 1 to {MOST_SEARCHES:,}, got {searches}")
     board, start = Board.parse(board), perf_counter()
     agents = [agent.model_copy(update={"seed": agent.seed + i}) for i in range(searches)]
     with ThreadPoolExecutor(min(searches, workers or cores())) as pool:

@@ -7,6 +7,7 @@ by move in the interpreter, some thousand moves a second at most, and threads do
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -32,17 +33,33 @@ class PlainAgent(Agent):
         raise NotImplementedError(f"{type(self).__name__} needs a method values(board)")
 
     def search(self, board: Board | str, rules: Rules | None = None) -> SearchResult:
-        """The best move of a position and the values of all; raises T48Error when the agent values an illegal one."""
+        """The best move of a position and the values of all.
+
+        Raises T48Error when the agent values an illegal move, or one by anything but a finite number.
+        """
         board, start = Board.parse(board), time.perf_counter()
-        found = dict(self.values(board)) if board.legal_moves else {}
-        for name in found:
-            if name not in board.legal_moves:
-                raise T48Error(
-                    f"{self.name} values {name!r} on {board.hex}, choose from {', '.join(board.legal_moves)}"
-                )
-        values = {name: float(found[name]) if name in found else None for name in DIRECTIONS}
+        board.rules(rules)
+        found = {name: self._number(board, name, value) for name, value in self._valued(board).items()}
+        values = {name: found.get(name) for name in DIRECTIONS}
         best = max(found, key=lambda name: (found[name], -DIRECTIONS.index(name)), default=None)
         return SearchResult(best, values, None, len(found), time.perf_counter() - start, 1)
+
+    def _valued(self, board: Board) -> dict[str, float]:
+        return dict(self.values(board)) if board.legal_moves else {}
+
+    def _number(self, board: Board, name: str, value: Any) -> float:
+        """The value of a legal move as a float; raises T48Error."""
+        if name not in board.legal_moves:
+            raise T48Error(f"{self.name} values {name!r} on {board.hex}, choose from {', '.join(board.legal_moves)}")
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise T48Error(
+                f"{self.name} values {name} at {value!r} on {board.hex}, give a finite number, or leave it out"
+            )
+        return number
 
 
 def play_plainly(

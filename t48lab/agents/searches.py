@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from t48lab.agents.programs import Program
 from t48lab.board import DIRECTIONS, Board
 from t48lab.compiled import fresh_generation, load
-from t48lab.kernels.layout import OUT, RULES, SETTINGS
+from t48lab.kernels.layout import OUT, RULES, SETTINGS, AgentArrays
 
 _VARIATION_DEPTH, _VARIATION_MOVES = 2, 6
 Number = TypeVar("Number", int, float)
@@ -84,8 +84,35 @@ def run_search(
     upper bounds.
     """
     load(program.kernel), load("exact"), load("rng"), program.memory()
+    return _result(program, board, functools.partial(_call, program, board, values == "best"), tree)
+
+
+def searches_of_game(program: Program, seed: int, game: int) -> Callable[[Board], SearchResult]:
+    """A function that searches the positions of a game, in order, as the game loop does.
+
+    It has the stream of that game of a base seed, its generation and what earlier moves leave in the memory, so an
+    untimed agent finds the moves that it plays. Without a limit of nodes the values of all moves are exact.
+    """
+    start = load("rng").seed_stream(np.uint64(seed), np.uint64(game), np.uint64(program.purpose))
+    generation, stream = int(load("rng").mix64(start)) >> 1 | 1, np.array([start], np.uint64)
+    limited = bool(program.settings[SETTINGS.BOUNDS] and program.settings[SETTINGS.NODE_LIMIT])
+    agent = program.agent(generation, best_only=limited)._replace(memory=np.zeros(program.memory_words, np.uint64))
+
+    def search(board: Board) -> SearchResult:
+        return _result(program, board, functools.partial(_asked, program, board, agent, stream))
+
+    return search
+
+
+def _result(
+    program: Program,
+    board: Board,
+    asked: Callable[[], tuple[int, NDArray[np.float64]]],
+    tree: TreeKind = "none",
+) -> SearchResult:
+    """What a compiled search answers when asked."""
     start = time.perf_counter()
-    direction, out = _call(program, board, values == "best")
+    direction, out = asked()
     seconds = time.perf_counter() - start
     best = DIRECTIONS[direction] if direction >= 0 else None
     counts = out[OUT.VISITS : OUT.VISITS + 4]
@@ -105,13 +132,19 @@ def run_search(
 
 def _call(program: Program, board: Board, best_only: bool = False) -> tuple[int, NDArray[np.float64]]:
     """The direction and the numbers of one compiled search with a generation and a stream of its own."""
-    out = np.full(OUT.SIZE, np.nan)
+    start = load("rng").seed_stream(*map(np.uint64, board.planes), np.uint64(program.purpose))
+    return _asked(program, board, program.agent(fresh_generation(), best_only), np.array([start], np.uint64))
+
+
+def _asked(
+    program: Program, board: Board, agent: AgentArrays, stream: NDArray[np.uint64]
+) -> tuple[int, NDArray[np.float64]]:
+    """The direction and the numbers of one compiled search, as a game asks for it."""
+    out, exact = np.full(OUT.SIZE, np.nan), load("exact")
     low, high = (np.uint64(plane) for plane in board.planes)
-    seen = load("exact").ranked_down(low, high)
-    start = load("rng").seed_stream(low, high, np.uint64(program.purpose))
-    agent = program.agent(fresh_generation(), best_only)
-    direction = load(program.kernel).search(np.uint64(seen), agent, np.array([start], np.uint64), out)
-    return int(direction), out
+    seen = np.uint64(exact.ranked_down(low, high))
+    agent = exact.joining(agent) if exact.joins(seen, low, high) else agent
+    return int(load(program.kernel).search(seen, agent, stream, out)), out
 
 
 def _by_name(numbers: NDArray[np.float64], kind: Callable[[float], Number]) -> dict[str, Number | None]:

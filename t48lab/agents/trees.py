@@ -36,7 +36,7 @@ FEW = 0.01
 def decision_tree(agent: Agent | str, board: Board | str, rules: Rules | None = None) -> Tree:
     """The tree of a search: a position, and with it `agent`, `best`, `nodes` and `depth`."""
     agent, board = make_agent(agent), Board.parse(board)
-    rules = rules or Rules(rows=board.rows, cols=board.cols)
+    rules = board.rules(rules)
     found = agent.search(board, rules)
     if agent.tree == "playouts":
         grow: Grow = _Playouts(agent, rules).moves

@@ -19,5 +19,8 @@ def command(folder: Path, games: int, seed: int, workers: int | None) -> None:
     limit are checked but not replayed.
     """
     from t48lab.experiments import verify
+    from t48lab.records import Count, Seed, checked
 
+    games, seed = checked(Seed, games, "games"), checked(Seed, seed, "seed")
+    workers = None if workers is None else checked(Count, workers, "workers")
     click.echo(verify(folder, games, seed, workers, progress=True).sentence)

@@ -99,6 +99,10 @@ class BaseEvaluator(NestedRecord):
         """What a spec says of it: data for `from_data` without defaults, or the path of a file."""
         return {"kind": self.kind} | super().stated()
 
+    def revision(self, rules: Rules) -> str:
+        """Version of how its parameters become tables for such boards; goes up where games may change by it."""
+        return "1"
+
     def is_for(self, rules: Rules) -> bool:
         """Whether it values boards of these rules."""
         return True

@@ -19,11 +19,17 @@ from t48lab.evaluators.base import WEIGHTED, BaseEvaluator, Compiled
 from t48lab.evaluators.tables import Options, Stage, build, used
 from t48lab.evaluators.termkinds import Range
 from t48lab.evaluators.terms import TERMS
-from t48lab.kernels.layout import CORNER
+from t48lab.kernels.layout import CORNER, EXTRA
 from t48lab.records import Record, nearest, parameter
+from t48lab.rules import Rules
 
-LARGEST = 1e12
-"""Largest weight or fixed value: beyond it the fixed point of the tables would lose whole numbers."""
+LARGEST, SMALLEST = 1e12, 1e-100
+"""Largest weight or fixed value: beyond it the fixed point of the tables would lose whole numbers. Smallest weight but
+0: below it their products leave the range of floating point."""
+
+
+FORMER_PLACES = 24
+"""Binary places that no evaluator had more of once; normalised ones by common weights had just so many, and have."""
 
 
 class Term(Record):
@@ -32,6 +38,12 @@ class Term(Record):
     name: ClassVar[str] = "a term"
     weight: float = parameter(..., "factor of the term", ge=-LARGEST, le=LARGEST)
     exponent: float | None = parameter(None, "shape of the term, where it has one", gt=0, le=8)
+
+    @model_validator(mode="after")
+    def _not_too_small(self) -> Self:
+        if 0 < abs(self.weight) < SMALLEST:
+            raise T48Error(f"weight must be 0 or at least {SMALLEST:g} from 0, got {self.weight:g}")
+        return self
 
     def __init__(self, weight: Any = None, /, **data: Any) -> None:
         super().__init__(**(data if weight is None else {"weight": weight, **data}))
@@ -172,6 +184,12 @@ class Evaluator(BaseEvaluator, _Weighted):
         lost = None if self.lost == "evaluation" else self.lost
         options = Options(self.normalised, self.full, lost, self.floor)
         return build([*phases, Stage(self.weights)], options, rows, cols)
+
+    def revision(self, rules: Rules) -> str:
+        """As of any evaluator; 2 where there used to be 24 binary places, however small the weights."""
+        places = self.compile(rules).extra[EXTRA.SHIFT]
+        changed = places != FORMER_PLACES if self.normalised else places > FORMER_PLACES
+        return "2" if changed else super().revision(rules)
 
     def lost_value(self, board: Board | str) -> float:
         """As of any evaluator."""

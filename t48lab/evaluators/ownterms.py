@@ -50,6 +50,10 @@ def line_term(
 def _checked(name: str, values: object) -> NDArray[np.float64]:
     """A term's values of all lines as float64[65536]; raises T48Error when they are something else."""
     table = np.asarray(values, np.float64)
-    if table.shape != (TABLE,) or not np.isfinite(table).all():
-        raise T48Error(f"term {name!r} must give one finite number for each line, got shape {table.shape}")
+    if table.shape != (TABLE,):
+        raise T48Error(f"term {name!r} must give one number for each line, float64[{TABLE}], got shape {table.shape}")
+    if not (finite := np.isfinite(table)).all():
+        line = int(finite.argmin())
+        ranks = " ".join(map(str, all_lines(4)[line]))
+        raise T48Error(f"term {name!r} gives {table[line]} for the line of ranks {ranks}, a finite number is needed")
     return table

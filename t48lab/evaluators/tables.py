@@ -9,15 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from t48lab.errors import T48Error
 from t48lab.evaluators.base import Compiled
 from t48lab.evaluators.blocks import Block
 from t48lab.evaluators.termkinds import Definition
 from t48lab.evaluators.terms import TERMS
 from t48lab.kernels.layout import BLOCK, CLASS, CORNER, EXTRA, TABLE
 
-LINE_BITS, OTHER_BITS, MOST_SHIFT = 27, 50, 24
-"""Bits of the largest line entry (eight of them fit in 32 bits) and of the largest other number in fixed point;
-most binary places."""
+LINE_BITS, OTHER_BITS, NORMALISED_BITS = 27, 50, 25
+"""Bits of the largest line entry (eight of them fit in 32 bits) and of the largest other number in fixed point, and of
+every number where terms are normalised."""
+FEWEST_BITS = 20
+"""Bits that `lost` and `full` must leave to the largest number that terms make: a value differs from the sum of its
+terms by half a unit of the last bit for each of 12 entries, which is less than TOLERANCE of that number."""
+TOLERANCE = 2.0**-16
 
 Weights = Mapping[str, tuple[float, float | None]]
 """Weight and exponent of each term by name."""
@@ -58,10 +63,12 @@ def used(weights: Weights, normalised: bool = False) -> Iterator[tuple[Definitio
 def build(stages: Sequence[Stage], options: Options, rows: int, cols: int) -> Compiled:
     """The arrays of an evaluator on boards of this size; the last stage covers what the others leave."""
     blocks = [_block(stage.weights, options, rows, cols) for stage in stages]
-    shift = _shift(blocks, options.lost)
+    shift = _shift(blocks, options)
     extra = np.zeros(EXTRA.BLOCKS + BLOCK.SIZE * len(blocks), np.int64)
     pool = _Pool(shift)
     for i, block in enumerate(blocks):
+        if options.full is not None:
+            block.empty[0] = options.full
         _write(extra[EXTRA.BLOCKS + i * BLOCK.SIZE :], block, pool, options)
     extra[EXTRA.SHIFT], extra[EXTRA.PHASES] = shift, len(blocks)
     extra[EXTRA.LOST_KIND] = options.lost is None
@@ -76,17 +83,31 @@ def _block(weights: Weights, options: Options, rows: int, cols: int) -> Block:
     block = Block(rows, cols)
     for term, scale, exponent in used(weights, options.normalised):
         term.add_to(block, scale, exponent)
-    if options.full is not None:
-        block.empty[0] = options.full
     return block
 
 
-def _shift(blocks: list[Block], lost: float | None) -> int:
-    """Binary places that keep line entries below 2^27 and everything else below 2^50 in fixed point."""
+def _shift(blocks: list[Block], options: Options) -> int:
+    """Binary places that keep line entries below 2^27 and everything else below 2^50 in fixed point.
+
+    The numbers alone decide, so that all of them times a power of two are the same fixed point. Raises T48Error when a
+    fixed value leaves too few bits to the terms.
+    """
     line = max(float(abs(t).max()) for block in blocks for t in block.tables() if t is not None)
     other = max(float(abs(numbers).max()) for block in blocks for _, numbers in block.others())
-    other = max(other, abs(lost or 0.0))
-    return min(MOST_SHIFT, LINE_BITS - math.frexp(line)[1], OTHER_BITS - math.frexp(other)[1])
+    fixed = {"lost": options.lost, "full": options.full}
+    name = max(fixed, key=lambda name: abs(fixed[name] or 0.0))
+    largest, terms = abs(fixed[name] or 0.0), max(line, other)
+    bounds = [(line, LINE_BITS), (other, OTHER_BITS), (largest, OTHER_BITS)]
+    if options.normalised:
+        bounds.append((terms, NORMALISED_BITS))
+    shift = min((bits - math.frexp(number)[1] for number, bits in bounds if number), default=0)
+    if terms and math.frexp(terms)[1] + shift < FEWEST_BITS:
+        most = math.ldexp(1.0, OTHER_BITS - FEWEST_BITS + math.frexp(terms)[1] - 1)
+        raise T48Error(
+            f"{name}={fixed[name]:g} is so large beside terms of {terms:.3g} at most that these would be lost to "
+            f"rounding, keep it from {-most:.3g} to {most:.3g}"
+        )
+    return shift
 
 
 class _Pool:

@@ -5,14 +5,14 @@ Everything reads whole games (`GameRecord`), because a row of the results store 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from t48lab.agents import Agent, Spawner, make_agent
+from t48lab.agents import Agent, PlainAgent, SearchResult, Spawner, make_agent, searches_of_game
 from t48lab.board import Board
 from t48lab.compiled import load
 from t48lab.errors import T48Error
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 OPENING = 200
 """Moves in which a direction chosen over and over is a sign of too much monotonicity (system C)."""
+MOST_GAMES = 10_000
+"""Most games that are looked at together: a game of an expectimax takes about a megabyte."""
 CROWDED = 4
 """A position with fewer empty cells is crowded (system D)."""
 
@@ -44,6 +46,8 @@ def records(
     stop_tile: int | None = None,
 ) -> list[GameRecord]:
     """Games 0 to games - 1 of a base seed with all their moves; the same games as those of `play_batch`."""
+    if not 0 <= games <= MOST_GAMES:
+        raise T48Error(f"games must be from 0 to {MOST_GAMES:,}, each with all its moves in memory, got {games}")
     agent = make_agent(agent)
     with ThreadPoolExecutor(workers or cores()) as pool:
         return list(pool.map(lambda game: play(agent, seed, spawner, rules, stop_tile, game), range(games)))
@@ -121,14 +125,14 @@ def decisions(record: GameRecord, agent: Agent | str | None = None) -> pd.DataFr
     """The log of a game's decisions, one row a move with the columns DECISIONS; `retrace` reads it back.
 
     `up` to `left` are the agent's values of the moves, `best` the one it names, `lead` how far that is ahead of
-    the second best; by default the agent is the one that played. One that draws at random may name another move
-    than it played, since a search of its own has a stream of its own.
+    the second best; by default the agent is the one that played, which searches as it did in the game: unless seconds
+    limit it, `best` is the move played. Another agent searches each position on its own.
     """
     import pandas as pd
 
-    judge, rows = make_agent(agent or record.agent), []
+    search, rows = _judge(record, make_agent(agent or record.agent)), []
     for i, (board, action, spawn) in enumerate(zip(_boards(record), record.actions, record.spawns[2:], strict=False)):
-        found = judge.search(board, record.rules)
+        found = search(board)
         known = sorted((value for value in found.values.values() if value is not None), reverse=True)
         lead = known[0] - known[1] if len(known) > 1 else np.nan
         where = f"{spawn[2]}@{spawn[0]},{spawn[1]}"
@@ -136,6 +140,13 @@ def decisions(record: GameRecord, agent: Agent | str | None = None) -> pd.DataFr
     frame = pd.DataFrame(rows, columns=DECISIONS)
     frame["score"] = _scores(record)[: len(frame)]
     return frame
+
+
+def _judge(record: GameRecord, agent: Agent) -> Callable[[Board], SearchResult]:
+    """What an agent finds in the positions of a game one after another; the one that played, on the game's stream."""
+    if agent.spec != record.agent or isinstance(agent, PlainAgent):
+        return lambda board: agent.search(board, record.rules)
+    return searches_of_game(agent.compile(record.rules), record.seed, record.game)
 
 
 def _boards(record: GameRecord) -> list[Board]:

@@ -13,7 +13,7 @@ import numpy as np
 from t48lab.agents import Agent, Spawner, make_agent, make_spawner
 from t48lab.board import Board
 from t48lab.errors import T48Error
-from t48lab.files import write_whole
+from t48lab.files import read_text, write_whole
 from t48lab.games.chunks import Task, run_games
 from t48lab.games.log import FIRST, Spawn, decode
 from t48lab.games.rows import played
@@ -22,6 +22,10 @@ from t48lab.rules import Rules
 
 _LONGEST = 1 << 18
 """More moves than any game has: each adds 2 or more to a sum of tiles that stays below 2^18."""
+
+
+LARGEST_RECORD = 16_000_000
+"""Most bytes of a record's file: three times those of the longest game."""
 
 
 class GameRecord(Record):
@@ -60,9 +64,9 @@ class GameRecord(Record):
 
     @classmethod
     def load(cls, path: str | Path) -> GameRecord:
-        """The record that a file holds; raises T48Error when it holds none."""
+        """The record that a file of at most LARGEST_RECORD bytes holds; raises T48Error when it holds none."""
         try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
+            data = json.loads(read_text(Path(path), LARGEST_RECORD))
         except (OSError, ValueError, RecursionError) as error:
             raise T48Error(f"{path} is no record of a game: {error}") from None
         if not isinstance(data, dict):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from t48lab.board import DIGITS
 from t48lab.games.chunks import Chunk
 from t48lab.kernels.layout import ROW
 from t48lab.rules import Rules
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 ENDED = ("no legal move", "stop tile")
 """Why a game ended, by the kernel's number."""
 
-_DIGITS = np.frombuffer(b"0123456789abcdefgh" + b"?" * 14, np.uint8)
+_DIGITS = np.frombuffer(DIGITS.encode(), np.uint8)
 
 Read = Callable[[Chunk, Rules], NDArray[Any]]
 

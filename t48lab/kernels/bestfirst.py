@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, types
 
-from t48lab.kernels.bitboard import empties, popcount, potential, slide, spawn, stuck, trailing_zeros
+from t48lab.kernels.bitboard import built, empties, popcount, slide, spawn, stuck, trailing_zeros
 from t48lab.kernels.choice import preferred
 from t48lab.kernels.layout import EXTRA, FRONTIER, MODE, OUT, REALS, RULES, SETTINGS
 from t48lab.kernels.lines import evaluate, lost_value
@@ -198,7 +198,7 @@ def explore(board, world, entries, agent, best, valued):
             stuck_here = False
             memory[0] = mix64(after ^ world)
             child, first = spawn(after, mask, rules[RULES.FOUR], memory[:1]), way & 3 if way else d
-            earned = g + weight * np.float64(potential(after) - potential(b))
+            earned = g + weight * np.float64(built(after, moves) - built(b, moves))
             slot = place_of(child, first, table, entries, memory)
             if memory[slot] != ZERO and earned <= f[slot + 1]:
                 continue

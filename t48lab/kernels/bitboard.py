@@ -18,21 +18,27 @@ from t48lab.kernels.signature import I64, KERNEL, U16S, U64, U64S
 
 U = np.uint64
 CELLS = U(0x1111111111111111)
-LINE, COLUMN = U(0xFFFF), U(0x000F000F000F000F)
+LINE, COLUMN, WORD = U(0xFFFF), U(0x000F000F000F000F), U(0xFFFFFFFFFFFFFFFF)
+TOP_PAIR, TOP_ALONE = U(0xFF00), U(0xF000)
 LEFT, RIGHT, DOWN = U(0), U(TABLE), U(2 * TABLE)  # where the tables of moves start; up shares the first
-TOP_RANK = 15
+TOP_RANK, JOINING = 15, 3 * TABLE
+JOINED = 1 << 19  # so much more than what they earn are two tiles of rank 15 above one in `potential`
 FOURS = [(a, b, c, 6 - a - b - c) for a in range(4) for b in range(4) for c in range(4)]
 ORDERS = np.array([a | b << 2 | c << 4 | d << 6 for a, b, c, d in FOURS if {a, b, c, d} == {0, 1, 2, 3}], np.uint64)
 
 
 def build_moves(rows=4, cols=4):
-    """Three tables of 65536 packed lines, uint16[196608]: to the left or up, to the right, down.
+    """Three tables of 65536 packed lines, to the left or up, to the right, down; then three more, uint16[393216].
 
-    `2 2 4 . -> 4 4 . .` to the left. Two tiles of rank 15 stay apart: rank 16 has no nibble.
+    `2 2 4 . -> 4 4 . .` to the left. Two tiles of rank 15 stay apart by the first three, as rank 16 has no nibble; by
+    those from JOINING on they become one of rank 15.
     """
     lines = np.arange(TABLE, dtype=np.uint16)
-    right, down = (_reverse(_pack(_reverse(lines, size)), size) for size in (cols, rows))
-    return np.concatenate([_pack(lines), right, down])
+    tables = []
+    for joining in (False, True):
+        right, down = (_reverse(_pack(_reverse(lines, size), joining), size) for size in (cols, rows))
+        tables += [_pack(lines, joining), right, down]
+    return np.concatenate(tables)
 
 
 def _reverse(lines, size):
@@ -41,16 +47,16 @@ def _reverse(lines, size):
     return sum(cell << np.uint16(12 - 4 * (size - 1 - i)) for i, cell in enumerate(cells)).astype(np.uint16)
 
 
-def _pack(lines):
-    """The lines after a slide toward their highest nibble."""
+def _pack(lines, joining):
+    """The lines after a slide toward their highest nibble; two tiles of rank 15 stay apart, or join in one."""
     count = len(lines)
     packed, filled = np.zeros((4, count), np.uint16), np.zeros(count, np.int64)
     joinable, everyone = np.zeros(count, bool), np.arange(count)
     for shift in (12, 8, 4, 0):
         cell = (lines >> np.uint16(shift)) & np.uint16(15)
         last = packed[filled - 1, everyone]
-        merges = joinable & (cell == last) & (cell > 0) & (cell < TOP_RANK)
-        packed[filled[merges] - 1, everyone[merges]] += np.uint16(1)
+        merges = joinable & (cell == last) & (cell > 0) & (joining | (cell < TOP_RANK))
+        packed[filled[merges] - 1, everyone[merges]] += last[merges] < TOP_RANK
         lands = (cell > 0) & ~merges
         packed[filled[lands], everyone[lands]] = cell[lands]
         filled[lands] += 1
@@ -203,6 +209,23 @@ def potential(b):
     return total
 
 
+@njit(I64(U64), **KERNEL)
+def count_top(b):
+    """The number of tiles of rank 15, 0 to 16."""
+    top = b & (b >> U(1))
+    return popcount(top & (top >> U(2)) & CELLS)
+
+
+@njit([I64(U64, U16S), I64(U64, P_U16)], **KERNEL)
+def built(b, moves):
+    """`potential`, less JOINED on a board whose two tiles of rank 15 the tables of moves join.
+
+    So the reward of a move is the difference that it makes also there.
+    """
+    joins = moves[TOP_PAIR] == TOP_ALONE and count_top(b) > 1
+    return potential(b) - JOINED if joins else potential(b)
+
+
 @njit(U64(U64, U64), **KERNEL)
 def nth_empty(cells, k):
     """The k-th member of a set of cells, from 0, counted from the bottom-right; k < size of the set.
@@ -235,14 +258,18 @@ def random_move(b, draw, moves, merge_first):
     """(afterstate, direction) of a legal move drawn uniformly; (b, -1) when there is none.
 
     The four directions are tried in a random order, so the first legal one is uniform among the legal.
-    With `merge_first` the moves that merge come before the others.
+    With `merge_first` the moves that merge come before the others. No branch asks whether a direction is upright: of
+    random ones a processor guesses half wrong.
     """
-    order = ORDERS[scaled(draw, U(24))]
+    order, mirrored = ORDERS[scaled(draw, U(24))], b ^ transpose(b)
     chosen, direction = b, np.int64(-1)
     for k in range(4):
         d = np.int64((order >> U(2 * k)) & U(3))
-        after = slide(b, d, moves)
-        if after != b:
+        upright = U(1 - (d & 1)) * WORD
+        turned = b ^ (mirrored & upright)
+        packed = slide_rows(turned, table_of(d), moves)
+        if packed != turned:
+            after = packed ^ ((packed ^ transpose(packed)) & upright)
             if not merge_first or count_empty(after, CELLS) > count_empty(b, CELLS):
                 return after, d
             if direction < 0:

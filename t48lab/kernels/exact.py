@@ -6,10 +6,10 @@ The packed board cannot show 65536 (rank 16) or merge two 32768s; these slower f
 import numpy as np
 from numba import njit, types
 
-from t48lab.kernels.bitboard import CELLS, popcount, potential, slide
+from t48lab.kernels.bitboard import JOINING, count_top, potential, slide
 from t48lab.kernels.bitboard import max_rank as packed_max_rank
-from t48lab.kernels.layout import RULES
-from t48lab.kernels.signature import I64, I64S, KERNEL, U16S, U64, U64S
+from t48lab.kernels.layout import RULES, AgentArrays
+from t48lab.kernels.signature import AGENT, I64, I64S, KERNEL, U16S, U64, U64S
 
 U = np.uint64
 PLANES = types.UniTuple(U64, 2)
@@ -18,8 +18,7 @@ PLANES = types.UniTuple(U64, 2)
 @njit(types.boolean(U64, U64), **KERNEL)
 def fits(low, high):
     """Whether the packed functions are exact here: no rank above 15, and no two of rank 15."""
-    top = low & (low >> U(1))
-    return high == U(0) and popcount(top & (top >> U(2)) & CELLS) < 2
+    return high == U(0) and count_top(low) < 2
 
 
 @njit(I64S(U64, U64), **KERNEL)
@@ -107,7 +106,8 @@ def ranked_down(low, high):
     """A packed board that keeps which tiles are equal and which cells are empty, and so which moves are legal.
 
     Ranks above the highest unused one fall by one until all fit and at most one 15 is left; the board itself
-    when it fits. When no rank is unused (16 tiles, at least 15 of them different) ranks above 15 count as 15.
+    when it fits. Sixteen tiles of 15 ranks or more leave no rank unused: then those above 15 count as 15, and two
+    tiles of rank 15 are left, which `joins` tells apart.
     """
     if fits(low, high):
         return low
@@ -128,3 +128,28 @@ def ranked_down(low, high):
     for cell in range(16):
         ranks[cell] = min(ranks[cell], np.int64(15))
     return pack(ranks)[0]
+
+
+@njit(types.boolean(U64, U64, U64), **KERNEL)
+def joins(seen, low, high):
+    """Whether two tiles of rank 15 of a board that was ranked down are equal on the board itself.
+
+    On such a full board all others differ, so the only merge is that of the two largest tiles, and where it can be
+    made, it is a move. Searched with the tables of moves that join two 15s in one, the board moves as it should: what
+    they leave is the board after the merge, ranked down.
+    """
+    if count_top(seen) < 2:
+        return False
+    largest, count = max_rank(low, high), 0
+    for rank in unpack(low, high):
+        count += rank == largest
+    return count == 2
+
+
+@njit(AGENT(AGENT), **KERNEL)
+def joining(agent):
+    """The agent's arrays with the tables of moves for boards on which two 15s join."""
+    moves = agent.moves[JOINING:]
+    return AgentArrays(
+        agent.settings, agent.reals, moves, agent.rules, agent.lines, agent.extra, agent.memory, agent.book
+    )

@@ -9,7 +9,7 @@ from numba import njit, types
 
 from t48lab.kernels.bitboard import CELLS, popcount, random_play, spawn
 from t48lab.kernels.clock import cpu
-from t48lab.kernels.exact import fits, full_potential, max_rank, ranked_down, slide_planes
+from t48lab.kernels.exact import full_potential, joining, joins, max_rank, ranked_down, slide_planes
 from t48lab.kernels.layout import END, OUT, ROW, RULES, SETTINGS, STREAM
 from t48lab.kernels.rng import mix64, seed_stream
 from t48lab.kernels.signature import AGENT, F64, F64S, I64, I64S, KERNEL, SEARCH, U8S, U16S, U64, U64S
@@ -21,20 +21,9 @@ ROWS = types.int64[:, ::1]
 
 @njit(types.Tuple((U64, U64, I64))(U64, U64, I64, U16S, U64S), **KERNEL)
 def settle(low, high, direction, moves, rules):
-    """(low, high, direction) after a search's move; direction -1 when the position has no legal move.
-
-    Past rank 15 a search sees a board ranked down, which in rare full positions hides or invents a merge;
-    where its answer is illegal here, the first legal direction is played.
-    """
+    """(low, high, direction) after a search's move; direction -1 when the search has none, or an illegal one."""
     after, after_high = slide_planes(low, high, direction, moves, rules) if direction >= 0 else (low, high)
-    if after != low or after_high != high:
-        return after, after_high, direction
-    if not fits(low, high):
-        for d in range(4):
-            after, after_high = slide_planes(low, high, d, moves, rules)
-            if after != low or after_high != high:
-                return after, after_high, np.int64(d)
-    return low, high, np.int64(-1)
+    return after, after_high, direction if after != low or after_high != high else np.int64(-1)
 
 
 @njit(types.boolean(U64, U64), **KERNEL)
@@ -81,7 +70,7 @@ def play_game(
 
     The streams `choices` and `spawns` move on; the log is written from its third byte on.
     """
-    moves, rules = agent.moves, agent.rules
+    moves, rules, joined = agent.moves, agent.rules, joining(agent)
     out, s_out = np.zeros(OUT.SIZE), np.zeros(OUT.SIZE)
     count, ended = np.int64(0), np.int64(END.OVER)
     row[:] = 0
@@ -93,7 +82,7 @@ def play_game(
             ended = np.int64(END.STOP_TILE)
             break
         seen = ranked_down(low, high)
-        direction = search(seen, agent, choices, out)
+        direction = search(seen, joined if joins(seen, low, high) else agent, choices, out)
         after, high, direction = settle(low, high, direction, moves, rules)
         if direction < 0:
             break

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from t48lab.kernels.bitboard import potential, slide
+from t48lab.kernels.bitboard import built, slide
 from t48lab.kernels.layout import EXTRA, OUT, RULES, SETTINGS
 from t48lab.kernels.lines import evaluate
 from t48lab.kernels.signature import KERNEL, SEARCH
@@ -21,7 +21,7 @@ def search(board, agent, stream, out):
     out[OUT.NODES :] = 0.0
     out[OUT.NODES] = 1.0
     best, chosen = np.int64(0), np.int64(-1)
-    before = potential(board)
+    before = built(board, moves)
     scale = 2.0 ** -extra[EXTRA.SHIFT] if settings[SETTINGS.BY] else 1.0
     for place in range(4):
         direction = settings[SETTINGS.ORDER + place]
@@ -32,7 +32,7 @@ def search(board, agent, stream, out):
             if settings[SETTINGS.BY]:
                 value = evaluate(after, lines, extra, agent.rules[RULES.MASK])
             else:
-                value = potential(after) - before
+                value = built(after, moves) - before
             out[OUT.VALUES + direction] = value * scale
             if chosen < 0 or value > best:
                 best, chosen = value, direction

@@ -29,7 +29,7 @@ import math
 import numpy as np
 from numba import njit, types
 
-from t48lab.kernels.bitboard import CELLS, empties, legal, max_rank, playout, popcount, potential, slide, spawn
+from t48lab.kernels.bitboard import CELLS, built, empties, legal, max_rank, playout, popcount, potential, slide, spawn
 from t48lab.kernels.choice import TIE
 from t48lab.kernels.clock import cpu
 from t48lab.kernels.layout import (
@@ -167,7 +167,7 @@ def descend(b, settings, width, moves, rules, memory, links, stats, stream):
     while depth < TREE.LONGEST_PATH:
         known = links[node + NODE.KNOWN]
         if known == 0 or chance == CHANCE.OPEN_LOOP:
-            known = links[node + NODE.KNOWN] = potential(b) << 4 | legal(b, moves)
+            known = links[node + NODE.KNOWN] = built(b, moves) << 4 | legal(b, moves)
         if known & 15 == 0:
             break
         d = choose(node, known & 15, settings, width, stats, stream)

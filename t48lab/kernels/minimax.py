@@ -13,14 +13,13 @@ from t48lab.kernels.bitboard import slide
 from t48lab.kernels.choice import preferred
 from t48lab.kernels.layout import EXTRA, OUT, REALS, SETTINGS
 from t48lab.kernels.pointers import pointer
-from t48lab.kernels.signature import AGENT, F64S, I64, I64S, KERNEL, SEARCH, U64
+from t48lab.kernels.signature import F64S, I32S, I64, I64S, KERNEL, SEARCH, U16S, U64, U64S
 
 
-@njit(types.boolean(U64, I64, AGENT, I64S, F64S), **KERNEL)
-def root(board, depth, agent, work, out):
+@njit(types.boolean(U64, I64, U16S, I32S, I64S, I64S, U64S, F64S), **KERNEL)
+def root(board, depth, moves, lines, extra, work, memory, out):
     """Whether a search to `depth` was finished; then it has filled the values of `out`."""
-    moves, lines, extra = agent.moves, agent.lines, agent.extra
-    addresses = pointer(moves), pointer(lines), pointer(extra), pointer(work), pointer(agent.memory)
+    addresses = pointer(moves), pointer(lines), pointer(extra), pointer(work), pointer(memory)
     for d in range(4):
         after = slide(board, d, moves)
         work[WORK.ROOT + d] = ILLEGAL
@@ -42,14 +41,14 @@ def search(board, agent, stream, out):
     Under a limit of nodes or seconds it searches 1, 2, ... up to DEPTH moves ahead and keeps what the last
     finished depth found; one move ahead is always finished.
     """
-    settings, seconds = agent.settings, agent.reals[REALS.SECONDS]
-    work = blank_work(settings, agent.reals, agent.rules, agent.extra)
+    settings, reals, moves, rules, lines, extra, memory, _ = agent
+    work = blank_work(settings, reals, rules, extra)
     out[:] = np.nan
     last = settings[SETTINGS.DEPTH]
-    limited = settings[SETTINGS.NODE_LIMIT] > 0 or seconds > 0.0
+    limited = settings[SETTINGS.NODE_LIMIT] > 0 or reals[REALS.SECONDS] > 0.0
     for depth in range(1 if limited else last, last + 1):
-        work[WORK.SLOTS] = slots(depth, settings, agent.memory)
-        if not root(board, depth, agent, work, out):
+        work[WORK.SLOTS] = slots(depth, settings, memory)
+        if not root(board, depth, moves, lines, extra, work, memory, out):
             break
     report(work, out)
     return preferred(out, settings)

@@ -3,7 +3,7 @@
 
 const NAMES = ["up", "right", "down", "left"];
 const ARROWS = { up: "↑", right: "→", down: "↓", left: "←" };
-const DIGITS = "0123456789abcdefgh";
+const DIGITS = "0123456789abcdefghijklmnopqrstuv";
 const CELL = 62, GAP = 7;
 
 // ---- positions: an array of ranks, row by row ------------------------------------------------------------------

@@ -197,8 +197,8 @@ class Play(_Viewer):
     ) -> None:
         self.start = None if board is None else Board.parse(board)
         self.seed, self.game = checked(Seed, seed, "seed"), checked(Seed, game, "game")
-        size = {} if self.start is None else {"rows": self.start.rows, "cols": self.start.cols}
-        super().__init__(make_agent(agent), rules or Rules(**size))
+        rules = (rules or Rules()) if self.start is None else self.start.rules(rules)
+        super().__init__(make_agent(agent), rules)
         self.set_trait("mode", "play")
         self._deal()
         self.on_msg(self._heard)
