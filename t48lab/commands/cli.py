@@ -14,6 +14,7 @@ import click
 
 import t48lab
 from t48lab.commands import advise, bench, claims, diagnose, duel, notebooks, play, report, run, tune, verify
+from t48lab.commands.streams import Unwritable, prepare
 from t48lab.errors import T48Error, redacted
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
@@ -38,6 +39,7 @@ def status(arguments: Sequence[str]) -> int:
     """The exit status of a command line, after everything else it does."""
     try:
         result = cli.main(list(arguments), prog_name="t48lab", standalone_mode=False)
+        sys.stdout.flush()
     except run.Interrupted as stop:
         return _say(stop.format_message(), INTERRUPTED)
     except click.ClickException as error:
@@ -46,9 +48,10 @@ def status(arguments: Sequence[str]) -> int:
         return _say(str(error), BAD_INPUT)
     except (KeyboardInterrupt, click.Abort):
         return _say("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+    except Unwritable as lost:
+        return DONE if lost.closed else _say(str(lost), BAD_INPUT)
+    except OSError as error:
+        return _say(f"{error.filename or 'the system'}: {(error.strerror or 'unknown reason').lower()}", BAD_INPUT)
     return result if isinstance(result, int) else DONE
 
 
@@ -63,9 +66,14 @@ def _without_passwords(kind: type[BaseException], error: BaseException, trace: T
 
 def main() -> None:
     """Runs the command line of this process and ends it."""
+    prepare()
     sys.excepthook = _without_passwords
+    os.environ["MPLBACKEND"] = "agg"  # commands write figures to files, whatever this user's notebooks do
     try:
+        os.getcwd()
         code = status(sys.argv[1:])
+    except FileNotFoundError:
+        code = _say("the working directory was removed, change to another one", BAD_INPUT)
     except KeyboardInterrupt:
         code = INTERRUPTED
     if code == INTERRUPTED:
