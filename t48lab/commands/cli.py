@@ -8,6 +8,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 
 import click
@@ -64,13 +65,21 @@ def _without_passwords(kind: type[BaseException], error: BaseException, trace: T
     sys.stderr.write(redacted("".join(traceback.format_exception(kind, error, trace))))
 
 
+def _warn_of_another_checkout(folder: Path) -> None:
+    """Says so where the code that runs is not that of the checkout around the folder, as in a copy of another one."""
+    running = Path(t48lab.__file__).resolve().parent
+    here = next((top for top in (folder, *folder.parents) if (top / "t48lab/commands/cli.py").is_file()), None)
+    if here and (here / "Makefile").is_file() and (here / "t48lab").resolve() != running:
+        click.echo(f"t48lab: this runs the code in {running}, not that of {here}: run `make setup` there", err=True)
+
+
 def main() -> None:
     """Runs the command line of this process and ends it."""
     prepare()
     sys.excepthook = _without_passwords
     os.environ["MPLBACKEND"] = "agg"  # commands write figures to files, whatever this user's notebooks do
     try:
-        os.getcwd()
+        _warn_of_another_checkout(Path.cwd())
         code = status(sys.argv[1:])
     except FileNotFoundError:
         code = _say("the working directory was removed, change to another one", BAD_INPUT)
