@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from t48lab.board import Board
 
 HELP = """Enter plays the advice, up/right/down/left (the first letter, or the arrow key) another move, undo takes the
-last one back, a board looks at that board, q ends. Then say what appeared: row, column and value ("0 3 2"), a whole board, or Enter to let chance decide."""
+last one back, a board looks at that board, q ends. Then say what appeared: row, column and value ("0 3 2"), a whole
+board, or Enter to let chance decide."""
 _SEED = 2048
 Answer = TypeVar("Answer")
 

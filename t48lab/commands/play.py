@@ -60,8 +60,8 @@ def command(spec: str, seed: int, spawner: str, speed: float) -> None:
     watched = _shown(scenes, agent, speed, Console()) if is_terminal(sys.stdout) else scenes
     end, stopped = None, False
     try:
-        for end in watched:
-            pass
+        for scene in watched:
+            end = scene
     except KeyboardInterrupt:
         stopped = True
     if end is not None:

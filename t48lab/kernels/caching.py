@@ -47,7 +47,7 @@ class KernelFile(caching.IndexDataCacheFile):
 
 
 class UserWideLocator(caching.UserWideCacheLocator):
-    """The place of kernels in the user's home, where that is known: `~` would be a folder in every working directory."""
+    """The place of kernels in a home that is known; numba would make a folder `~` in every working directory."""
 
     def ensure_cache_path(self):
         """Makes the folder; raises OSError where there is no home to make it in."""
@@ -59,10 +59,10 @@ class UserWideLocator(caching.UserWideCacheLocator):
 class KernelPlace(caching.CompileResultCacheImpl):
     """Where one kernel is kept."""
 
-    _locator_classes = [
+    _locator_classes = tuple(
         UserWideLocator if kind is caching.UserWideCacheLocator else kind
         for kind in caching.CompileResultCacheImpl._locator_classes
-    ]
+    )
 
 
 class KernelCache(caching.FunctionCache):
