@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     import rich.progress
@@ -55,7 +57,12 @@ def _bar(unit: str) -> rich.progress.Progress:
         MofNCompleteColumn(),
         TextColumn(unit + ", {task.fields[left]}"),
     )
-    return Bar(*columns, console=Console(stderr=True))
+    return Bar(*columns, console=Console(stderr=True, force_terminal=is_terminal(sys.stderr)))
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person sees this stream as it comes; colours that are forced on a pipe make no terminal of it."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def duration(seconds: float) -> str:

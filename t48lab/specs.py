@@ -23,6 +23,9 @@ _OPEN, _CLOSE = "{[", "}]"
 class NestedRecord(Record):
     """A record that is a parameter of another one, such as an evaluator of one's own."""
 
+    origin: ClassVar[str] = "own"
+    """What its label begins with; a record that was read from a file holds the file's stem in place of it."""
+
     def resolved(self) -> dict[str, Any]:
         """Everything that it stands for as plain data: its part of a key."""
         return self.model_dump(mode="json")
@@ -33,8 +36,8 @@ class NestedRecord(Record):
 
     @property
     def label(self) -> str:
-        """A short name for tables: eight digits of the hash of what a spec says."""
-        return f"own-{digest(self.stated())[:8]}"
+        """A short name for tables: where it is from, and eight digits of the hash of what a spec says."""
+        return f"{self.origin}-{digest(self.stated())[:8]}"
 
 
 class Resolved(NamedTuple):

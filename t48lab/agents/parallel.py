@@ -9,12 +9,13 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
-from t48lab.agents.agent import Agent
+from t48lab.agents.agent import Agent, program
 from t48lab.agents.kinds import MCTS
-from t48lab.agents.searches import SearchResult
+from t48lab.agents.searches import SearchResult, load_search
 from t48lab.board import DIRECTIONS, Board
 from t48lab.errors import T48Error
 from t48lab.machine import cores
+from t48lab.rules import Rules
 
 MOST_SEARCHES = 10_000
 """Most searches that are merged: each leaves a result to keep."""
@@ -29,7 +30,9 @@ def search_together(agent: Agent, board: Board | str, searches: int, workers: in
         raise T48Error(f"only mcts searches in parallel from the root, got {agent.name}")
     if not 1 <= searches <= MOST_SEARCHES:
         raise T48Error(f"searches must be from 1 to {MOST_SEARCHES:,}, got {searches}")
-    board, start = Board.parse(board), perf_counter()
+    board = Board.parse(board)
+    load_search(program(agent, Rules(rows=board.rows, cols=board.cols)))
+    start = perf_counter()
     agents = [agent.model_copy(update={"seed": agent.seed + i}) for i in range(searches)]
     with ThreadPoolExecutor(min(searches, workers or cores())) as pool:
         found = list(pool.map(lambda one: one.search(board), agents))

@@ -83,7 +83,8 @@ def run_search(
     `values="best"` asks expectimax for the best move and its value only, which is quicker: the other values are then
     upper bounds.
     """
-    load(program.kernel), load("exact"), load("rng"), program.memory()
+    load_search(program)
+    program.memory()
     return _result(program, board, functools.partial(_call, program, board, values == "best"), tree)
 
 
@@ -128,6 +129,11 @@ def _result(
         hits=int(out[OUT.HITS]),
         variation=functools.partial(_variation, program, board, best, depth, tree) if best else None,
     )
+
+
+def load_search(program: Program) -> None:
+    """Compiles or loads everything that one search calls, so that its time is the search's alone."""
+    load(program.kernel), load("exact"), load("rng")
 
 
 def _call(program: Program, board: Board, best_only: bool = False) -> tuple[int, NDArray[np.float64]]:

@@ -49,6 +49,7 @@ STYLE: dict[str, Any] = {
     "figure.facecolor": "white",
     "figure.constrained_layout.use": True,
     "savefig.dpi": 150,
+    "text.usetex": False,
     "svg.hashsalt": "t48lab",
     "svg.fonttype": "none",
 }

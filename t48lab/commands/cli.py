@@ -8,6 +8,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 
 import click
@@ -29,6 +30,7 @@ from t48lab.commands import (
     tune,
     verify,
 )
+from t48lab.commands.streams import Unwritable, prepare
 from t48lab.errors import T48Error, redacted
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
@@ -55,6 +57,7 @@ def status(arguments: Sequence[str]) -> int:
     """The exit status of a command line, after everything else it does."""
     try:
         result = cli.main(list(arguments), prog_name="t48lab", standalone_mode=False)
+        sys.stdout.flush()
     except run.Interrupted as stop:
         return _say(stop.format_message(), INTERRUPTED)
     except click.ClickException as error:
@@ -63,9 +66,10 @@ def status(arguments: Sequence[str]) -> int:
         return _say(str(error), BAD_INPUT)
     except (KeyboardInterrupt, click.Abort):
         return _say("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+    except Unwritable as lost:
+        return DONE if lost.closed else _say(str(lost), BAD_INPUT)
+    except OSError as error:
+        return _say(f"{error.filename or 'the system'}: {(error.strerror or 'unknown reason').lower()}", BAD_INPUT)
     return result if isinstance(result, int) else DONE
 
 
@@ -78,11 +82,24 @@ def _without_passwords(kind: type[BaseException], error: BaseException, trace: T
     sys.stderr.write(redacted("".join(traceback.format_exception(kind, error, trace))))
 
 
+def _warn_of_another_checkout(folder: Path) -> None:
+    """Says so where the code that runs is not that of the checkout around the folder, as in a copy of another one."""
+    running = Path(t48lab.__file__).resolve().parent
+    here = next((top for top in (folder, *folder.parents) if (top / "t48lab/commands/cli.py").is_file()), None)
+    if here and (here / "Makefile").is_file() and (here / "t48lab").resolve() != running:
+        click.echo(f"t48lab: this runs the code in {running}, not that of {here}: run `make setup` there", err=True)
+
+
 def main() -> None:
     """Runs the command line of this process and ends it."""
+    prepare()
     sys.excepthook = _without_passwords
+    os.environ["MPLBACKEND"] = "agg"  # commands write figures to files, whatever this user's notebooks do
     try:
+        _warn_of_another_checkout(Path.cwd())
         code = status(sys.argv[1:])
+    except FileNotFoundError:
+        code = _say("the working directory was removed, change to another one", BAD_INPUT)
     except KeyboardInterrupt:
         code = INTERRUPTED
     if code == INTERRUPTED:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
+
+from t48lab.commands.run import Interrupted
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -46,6 +49,7 @@ def command(spec: str, seed: int, spawner: str, speed: float) -> None:
     from t48lab.agents import make_agent, make_spawner
     from t48lab.errors import T48Error
     from t48lab.games import Task
+    from t48lab.progress import is_terminal
     from t48lab.records import Seed, checked
     from t48lab.rules import Rules
 
@@ -53,10 +57,18 @@ def command(spec: str, seed: int, spawner: str, speed: float) -> None:
         raise T48Error(f"speed must be from 0.1 to 1000 moves per second, got {speed:g}")
     agent, opponent = make_agent(spec), make_spawner(spawner)
     scenes = _scenes(Task(agent.spec, opponent.spec, Rules(), 0, checked(Seed, seed, "seed"), 0, 1))
-    console = Console()
-    *_, end = _shown(scenes, agent, speed, console) if console.is_terminal else scenes
-    click.echo(f"{end.board}\n\nscore {end.score:,}, largest tile {end.board.max_tile:,}, {end.moves:,} moves")
-    click.echo(f"agent {agent.spec}, spawner {opponent.spec}, seed {seed}")
+    watched = _shown(scenes, agent, speed, Console()) if is_terminal(sys.stdout) else scenes
+    end, stopped = None, False
+    try:
+        for scene in watched:
+            end = scene
+    except KeyboardInterrupt:
+        stopped = True
+    if end is not None:
+        click.echo(f"{end.board}\n\nscore {end.score:,}, largest tile {end.board.max_tile:,}, {end.moves:,} moves")
+        click.echo(f"agent {agent.spec}, spawner {opponent.spec}, seed {seed}")
+    if stopped:
+        raise Interrupted("interrupted: the game was not played to its end")
 
 
 def _scenes(task: Task) -> Iterator[_Scene]:

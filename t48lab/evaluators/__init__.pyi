@@ -4,6 +4,7 @@ from .base import EVALUATORS as EVALUATORS
 from .choice import EvaluatorChoice as EvaluatorChoice
 from .choice import PRESETS as PRESETS
 from .choice import get_evaluator as get_evaluator
+from .choice import is_path as is_path
 from .evaluator import Evaluator as Evaluator
 from .evaluator import Term as Term
 from .ownterms import line_term as line_term

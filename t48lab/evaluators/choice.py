@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,8 @@ from t48lab.evaluators.base import EVALUATORS, BaseEvaluator
 from t48lab.evaluators.evaluator import Evaluator
 from t48lab.records import nearest
 from t48lab.specs import Resolved
+
+_LONGEST_STEM = 24
 
 PRESETS: dict[str, BaseEvaluator] = {name: Evaluator(**data) for name, (_, data) in presets.PRESETS.items()}
 """Evaluators by name; `presets.py` says what each is."""
@@ -27,11 +30,24 @@ def get_evaluator(choice: str | Path | BaseEvaluator) -> BaseEvaluator:
         return choice
     if isinstance(choice, str) and choice.lower() in PRESETS:
         return PRESETS[choice.lower()]
-    kinds = {kind.suffix: kind for kind in EVALUATORS.values() if kind.suffix}
-    if isinstance(choice, Path) or (isinstance(choice, str) and ("/" in choice or choice.endswith((".toml", *kinds)))):
-        return kinds.get(Path(choice).suffix, BaseEvaluator).from_file(choice)
+    if is_path(choice):
+        made = _file_kinds().get(Path(choice).suffix, BaseEvaluator).from_file(choice)
+        made.__dict__["origin"] = re.sub(r"[^\w-]", "_", Path(choice).stem, flags=re.ASCII)[:_LONGEST_STEM]
+        return made
     remedy = nearest(str(choice), PRESETS)
     raise T48Error(f"no evaluator {choice!r}, {remedy}; a file of weights ends in .toml")
+
+
+def is_path(choice: object) -> bool:
+    """Whether a choice means a file."""
+    return isinstance(choice, Path) or (
+        isinstance(choice, str) and ("/" in choice or choice.endswith((".toml", *_file_kinds())))
+    )
+
+
+def _file_kinds() -> dict[str, type[BaseEvaluator]]:
+    """Kinds of evaluators that have files of their own, by the ending of these."""
+    return {kind.suffix: kind for kind in EVALUATORS.values() if kind.suffix}
 
 
 def evaluator_choice(value: object) -> str | BaseEvaluator:

@@ -5,6 +5,7 @@ from .essays import manifest_sheet as manifest_sheet
 from .experiment import Entry as Entry
 from .experiment import Experiment as Experiment
 from .experiment import agent_of as agent_of
+from .experiment import beside as beside
 from .experiment import load_experiment as load_experiment
 from .experiment import make_experiment as make_experiment
 from .experiment import run_experiment as run_experiment

@@ -12,6 +12,8 @@ greedy = "greedy:by=reward"
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from functools import cached_property
@@ -23,6 +25,7 @@ from pydantic import BeforeValidator
 from t48lab.agents import AGENTS, NAMED, Agent, RandomSpawner, Spawner, make_spawner
 from t48lab.analysis import pairs, summary
 from t48lab.errors import T48Error
+from t48lab.evaluators import is_path
 from t48lab.experiments.manifest import finish_run, start_run
 from t48lab.experiments.store import GameKey, Store
 from t48lab.files import read_toml
@@ -33,6 +36,9 @@ from t48lab.specs import split_named
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_EVALUATOR = re.compile(r"([:,]\s*evaluator\s*=\s*)(\"[^\"]*\"|[^,\"{]+)")
+"""An evaluator that a spec names, in quotes or without."""
 
 _OWN_KEYS = ("agent", "games", "group")
 _KEYS = ("name", "title", "games", "seed", "spawners", "rules", "stop_tile", "baseline", "agents")
@@ -86,6 +92,8 @@ def load_experiment(path: str | Path, games: int | None = None, seed: int | None
     games = None if games is None else checked(Count, games, "games")
     data = read_toml(path)
     try:
+        if isinstance(agents := data.get("agents"), dict):
+            data["agents"] = {label: beside(value, path.parent) for label, value in agents.items()}
         return make_experiment(data | given, path.stem, games)
     except T48Error as error:
         raise T48Error(f"{path}: {error}") from None
@@ -116,6 +124,21 @@ def _entry(label: str, value: Any, default: int, games: int | None) -> Entry:
         return entry if games is None else entry.changed(games=games)
     except T48Error as error:
         raise T48Error(f"agent {label!r}: {error}") from None
+
+
+def beside(value: Any, folder: Path) -> Any:
+    """What `agent_of` reads, an evaluator's file looked for from this folder, that of the file that names it."""
+    if isinstance(value, str):
+        return _EVALUATOR.sub(lambda found: found[1] + json.dumps(_placed(found[2].strip().strip('"'), folder)), value)
+    if not isinstance(value, Mapping):
+        return value
+    placed = {name: _placed(value[name], folder) for name in ("evaluator",) if name in value}
+    spec = {"agent": beside(value["agent"], folder)} if isinstance(value.get("agent"), str) else {}
+    return {**value, **placed, **spec}
+
+
+def _placed(choice: Any, folder: Path) -> Any:
+    return str(folder / choice) if is_path(choice) else choice
 
 
 def agent_of(value: Any) -> Agent:

@@ -6,6 +6,7 @@ belongs to all kernels' sources, carries a checksum, and is compiled again, in m
 """
 
 import hashlib
+import os
 from pathlib import Path
 
 from numba.core import caching, config, dispatcher
@@ -45,8 +46,29 @@ class KernelFile(caching.IndexDataCacheFile):
         return data + hashlib.sha256(data).digest()
 
 
+class UserWideLocator(caching.UserWideCacheLocator):
+    """The place of kernels in a home that is known; numba would make a folder `~` in every working directory."""
+
+    def ensure_cache_path(self):
+        """Makes the folder; raises OSError where there is no home to make it in."""
+        if not os.path.isabs(self._cache_path):
+            raise OSError(f"{self._cache_path} is in no home")
+        super().ensure_cache_path()
+
+
+class KernelPlace(caching.CompileResultCacheImpl):
+    """Where one kernel is kept."""
+
+    _locator_classes = tuple(
+        UserWideLocator if kind is caching.UserWideCacheLocator else kind
+        for kind in caching.CompileResultCacheImpl._locator_classes
+    )
+
+
 class KernelCache(caching.FunctionCache):
     """The cache of one kernel."""
+
+    _impl_class = KernelPlace
 
     def __init__(self, py_func):
         super().__init__(py_func)

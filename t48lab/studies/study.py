@@ -29,7 +29,7 @@ from pydantic import BeforeValidator, Field
 from t48lab.agents import Agent
 from t48lab.analysis import COSTS, SCORES
 from t48lab.errors import T48Error
-from t48lab.experiments import agent_of
+from t48lab.experiments import agent_of, beside
 from t48lab.files import read_toml
 from t48lab.records import Checked, Count, FolderName, Record, Seed, Table, check_keys, checked, nearest, parameter
 from t48lab.specs import digest
@@ -170,6 +170,10 @@ def load_study(path: str | Path, trials: int | None = None) -> Plan:
 def _read(path: Path, seen: list[Path]) -> dict[str, Any]:
     """The file's data on top of the data of the file that it starts from."""
     data = read_toml(path, "a study's")
+    if "agent" in data:
+        data["agent"] = beside(data["agent"], path.parent)
+    if isinstance(baselines := data.get("baselines"), dict):
+        data["baselines"] = {label: beside(value, path.parent) for label, value in baselines.items()}
     if path.resolve() in seen:
         raise T48Error(f"{path} starts from itself, give base the name of another file")
     if "base" not in data:
