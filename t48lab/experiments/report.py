@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from t48lab.analysis import STATISTICS, TILES, correlations, pairing, pairs, pareto_front, summary, two, with_interval
+from t48lab.analysis import STATISTICS, TILES, pairing, two, with_interval
 from t48lab.analysis import percent as percent
 from t48lab.analysis import short as short
 from t48lab.analysis import whole as whole
-from t48lab.errors import T48Error
 from t48lab.experiments.figures import Findings, write_figures
 from t48lab.experiments.store import Store
+from t48lab.experiments.tables import make_tables
 from t48lab.files import write_whole
 
 if TYPE_CHECKING:
@@ -141,9 +141,7 @@ def write_report(folder: str | Path, baseline: str | None = None, width: int = 1
     Raises T48Error when the folder holds no games or the baseline none.
     """
     store = Store(folder)
-    games, manifest = store.frame(), store.manifest()
-    if games.empty:
-        raise T48Error(f"{folder} holds no games, give the folder of an experiment that has been run")
+    games, manifest = store.finished(), store.manifest()
     groups = {label: agent.get("group", "") for label, agent in manifest.get("agents", {}).items()}
     usual = manifest.get("baseline")
     tables = make_tables(games, baseline or (usual if usual in set(games["agent"]) else None))
@@ -161,16 +159,6 @@ def write_report(folder: str | Path, baseline: str | None = None, width: int = 1
     smaller = [summary_sheet(tables["summary"], note, groups, tiles) for tiles in range(len(TILES), 0, -1)]
     fitting = next((sheet for sheet in smaller if sheet.width <= width), smaller[-1])
     return [fitting, *sheets[1:], worth]
-
-
-def make_tables(games: pd.DataFrame, baseline: str | None = None) -> dict[str, pd.DataFrame]:
-    """The tables `summary`, `pairs`, `correlations` and `front`; the baseline is the first agent by default.
-
-    `front` has the rows of `summary` that nothing faster beats.
-    """
-    table, first = summary(games), baseline or str(games["agent"].iloc[0])
-    front = pareto_front(table, "ms_per_move", "mean_score")
-    return {"summary": table, "pairs": pairs(games, first), "correlations": correlations(games), "front": front}
 
 
 def _markdown(
