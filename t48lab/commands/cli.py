@@ -15,6 +15,7 @@ import click
 import t48lab
 from t48lab.commands import advise, bench, claims, diagnose, duel, notebooks, play, report, run, tune, verify
 from t48lab.errors import T48Error, redacted
+from t48lab.plaintext import visible
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 
@@ -53,7 +54,7 @@ def status(arguments: Sequence[str]) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    click.echo(f"t48lab: {redacted(' '.join(message.split()))}", err=True)
+    click.echo(f"t48lab: {visible(redacted(' '.join(message.split())))}", err=True)
     return code
 
 

@@ -22,6 +22,7 @@ from t48lab.errors import T48Error
 from t48lab.experiments.manifest import check_manifest
 from t48lab.files import abandoned, told, write_whole
 from t48lab.games import COLUMNS
+from t48lab.plaintext import for_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +149,10 @@ class Store:
     def write_table(self, name: str, table: pd.DataFrame) -> Path:
         """The path of `name`.csv, which now holds this table."""
         path = self.folder / f"{name}.csv"
-        write_whole(path, table.to_csv(index=False, lineterminator="\n").encode())
+        shown = table.copy()
+        for column in table.select_dtypes(exclude=["number", "bool"]).columns:
+            shown[column] = [as_cell(cell) for cell in table[column]]
+        write_whole(path, shown.to_csv(index=False, lineterminator="\n").encode())
         return path
 
     def read_table(self, name: str) -> pd.DataFrame | None:
@@ -224,6 +228,11 @@ class Store:
         path = self.games / f"part-{digest[:16]}.parquet"
         write_whole(path, sink.getvalue())
         return path
+
+
+def as_cell(value: object) -> object:
+    """What a table on disk has for a value: text as text, numbers as they are."""
+    return for_csv(value) if isinstance(value, str) else value
 
 
 def _read_part(path: Path) -> pa.Table:

@@ -16,7 +16,7 @@ import numpy as np
 
 from t48lab.errors import T48Error
 from t48lab.experiments.possible import Player, check_row, named, players
-from t48lab.experiments.store import Store
+from t48lab.experiments.store import Store, as_cell
 from t48lab.experiments.tables import TABLES, make_tables
 from t48lab.games import COLUMNS, iter_batch
 from t48lab.kernels import sources
@@ -94,9 +94,10 @@ def _check_tables(store: Store, frame: pd.DataFrame, baseline: str | None) -> It
     read = {name: store.read_table(name) for name in TABLES}
     stored = {name: table for name, table in read.items() if table is not None}
     against = stored.get("pairs", frame[:0]).get("baseline")
+    cells = {as_cell(label): label for label in frame["agent"].unique()}
     if against is not None and len(against):
-        baseline = against.iloc[0]
-    computed = make_tables(frame, baseline if baseline in set(frame["agent"]) else None, stored)
+        baseline = cells.get(against.iloc[0])
+    computed = make_tables(frame, baseline if baseline in cells.values() else None, stored)
     for name, table in stored.items():
         _compare_tables(store.folder / f"{name}.csv", table, computed[name])
         yield f"{name}.csv"
@@ -113,7 +114,7 @@ def _compare_tables(path: Path, stored: pd.DataFrame, computed: pd.DataFrame) ->
 
 def _same(there: str, here: Any) -> bool:
     if not isinstance(here, (int, float)):
-        return there == str(here)
+        return there == str(as_cell(here))
     try:
         number = float(there or "nan")
     except ValueError:
