@@ -2,6 +2,8 @@
 
 import re
 
+from t48lab.plaintext import visible
+
 LONGEST = 800
 """Most letters of a message: hostile input should not fill a screen."""
 
@@ -23,7 +25,7 @@ def _without_user_info(word: re.Match[str]) -> str:
 
 def one_line(text: str) -> str:
     """The text in one line, without passwords, the middle left out where it is very long."""
-    line = redacted(" ".join(text.splitlines()))
+    line = redacted(visible(" ".join(text.splitlines())))
     return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} ... {line[-LONGEST // 2 :]}"
 
 

@@ -7,6 +7,8 @@ import sys
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
+from t48lab.plaintext import visible
+
 if TYPE_CHECKING:
     import rich.progress
 
@@ -17,7 +19,7 @@ class Progress:
     """A bar that counts what is finished; never appears when `shown` is False or everything ends soon."""
 
     def __init__(self, total: int, label: str, shown: bool, unit: str = "games") -> None:
-        self.total, self.label, self.unit, self.done = total, label, unit, 0
+        self.total, self.label, self.unit, self.done = total, visible(label), unit, 0
         self.interval = 0.5 if shown else None
         self._start = monotonic()
         self._bar: rich.progress.Progress | None = None

@@ -1,5 +1,6 @@
 """Rulings follow their rules, and every claim gets a verdict, also from few games."""
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from t48lab import T48Error
 from t48lab.agents import ENGINE
 from t48lab.claims import rulings
-from t48lab.claims.evidence import MEASURES, Evidence
+from t48lab.claims.evidence import MEASURES, Evidence, checksum_of
 from t48lab.claims.plots import plot_claims
 from t48lab.claims.registry import CLAIMS
 from t48lab.claims.rulings import Found
@@ -101,7 +102,7 @@ def test_every_claim_gets_a_verdict_and_nothing_is_done_twice(tmp_path, monkeypa
     assert (verdicts["n"] > 0).all()
     assert verdicts["reason"].str.len().min() > 20
     assert not verdicts["reason"].str.contains("np.float|nan", regex=True).any()
-    measured = {file.name for file in (out / "measures").iterdir()}
+    measured = {file.name for file in (out / "measures").iterdir() if file.suffix == ".csv"}
     assert measured == {f"{name}-3-engine-{ENGINE}.csv" for name in MEASURES}
     monkeypatch.setattr("t48lab.claims.evidence.MEASURES", dict.fromkeys(MEASURES, (3, None)))
     assert status(["claims", str(path), "--games", "3", "--out", str(out)]) == 0
@@ -151,3 +152,33 @@ def test_numbers_stand_beside_what_was_claimed():
         assert [text.get_text() for text in axes.get_yticklabels()] == [f"{claim} (n 50)" for claim in rows["claim"]]
         assert axes.get_xscale() == ("linear" if unit == "share" else "log")
         plt.close(axes.figure)
+
+
+@pytest.mark.parametrize("name", ["csv", "sha256"])
+@pytest.mark.parametrize(
+    "damage", [lambda data: data.replace(b"1", b"2", 1), lambda data: data[:20], lambda _: b"", None]
+)
+def test_a_measurement_that_is_not_what_was_written_is_refused(tmp_path, monkeypatch, name, damage):
+    made = pd.DataFrame({"position": [1, 2], "nodes": [11, 12]})
+    monkeypatch.setitem(MEASURES, "early", (2, lambda count: made.head(count)))
+    evidence = Evidence(pd.DataFrame({"agent": [], "game": []}), tmp_path)
+    for _ in range(2):
+        pd.testing.assert_frame_equal(evidence.measure("early"), made)
+    path = next((tmp_path / "measures").glob("*.csv"))
+    target = path if name == "csv" else checksum_of(path)
+    if damage is None:
+        target.unlink()
+    else:
+        target.write_bytes(damage(target.read_bytes()).replace(b"1", b"3", 1))
+    if target == path and damage is None:
+        pd.testing.assert_frame_equal(evidence.measure("early"), made)
+        return
+    with pytest.raises(T48Error, match=r"(damaged \(its checksum|cannot be read).*to measure again"):
+        evidence.measure("early")
+
+
+def test_committed_measurements_have_their_checksums():
+    paths = sorted((FOLDER.parent / "results" / "claims" / "measures").glob("*.csv"))
+    assert len(paths) == len(MEASURES)
+    for path in paths:
+        assert checksum_of(path).read_text() == f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n"

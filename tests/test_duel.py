@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from t48lab.agents import make_agent
-from t48lab.analysis import SequentialTest
+from t48lab.analysis import SequentialTest, pairs
 from t48lab.commands.cli import status
 from t48lab.errors import T48Error
 from t48lab.experiments import verify
@@ -138,6 +138,31 @@ def test_another_pair_does_not_get_into_the_folder(tmp_path):
     duel(STRONG, WEAK, games=20, out=tmp_path / "duel")
     with pytest.raises(T48Error, match="choose another --out"):
         duel("priority", "greedy:by=reward", games=20, out=tmp_path / "duel")
+
+
+def test_the_paired_difference_has_its_interval():
+    found = duel(STRONG, WEAK, seed=1)
+    row = pairs(found.games, found.second).iloc[0]
+    assert found.difference() == (row["mean_difference"], row["difference_low"], row["difference_high"])
+    assert found.points.startswith("Score of greedy:by=evaluator minus that of random, same deals: ")
+    assert "in the mean" not in found.points
+    back = duel(WEAK, STRONG, seed=1).difference()
+    assert back[0] == -found.difference()[0]
+    assert back[2] < 0
+
+
+@pytest.mark.parametrize(("sign", "more"), [(1, "random:seed=1"), (-1, "random:seed=2")])
+@pytest.mark.parametrize("verdict", ["equal", "undecided"])
+def test_means_apart_without_a_winner_are_explained(sign, more, verdict):
+    """Whoever wins half of the deals by much and loses the others by little."""
+    found = duel("random:seed=1", "random:seed=2", games=20, seed=50)
+    gain = [sign * (9000 if deal % 2 else -100) for deal in range(found.deals)]
+    scores = [20000 + part for part in gain] + [20000] * found.deals
+    told = replace(found, verdict=verdict, wins=10, losses=10, ties=0, games=found.games.assign(score=scores)).points
+    assert f"{more} scores more in the mean; a winner has to win more deals" in told
+    assert "has won 10, lost 10 and tied 0" in told
+    level = replace(found, verdict=verdict, games=found.games.assign(score=20000)).points
+    assert "in the mean" not in level
 
 
 def test_the_command_prints_verdict_table_and_rates(capsys):

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from results_frames import made_up
+from results_frames import AGENTS, made_up
 from scipy import stats as scipy_stats
 
 from t48lab.analysis.stats import (
@@ -245,3 +245,13 @@ def test_table_sizes_are_read_from_the_specs():
     assert set(sizes["games"]) == {2}
     assert set(sizes["moves_per_s"]) == {200.0}
     assert set(sizes["hit_rate"]) == {0.25}
+
+
+@pytest.mark.parametrize("ask", [lambda g: pairs(g, "greedy"), lambda g: pairs(g, "random"), correlations])
+def test_two_agents_under_one_label_are_refused(ask):
+    games = made_up(6, {label: AGENTS[label] for label in ("random", "greedy")})
+    other = games[games["agent"] == "random"].assign(agent_key="small", score=4)
+    with pytest.raises(T48Error, match=r"'random' is the label of 2 agents here \(agent_key key-random-random, s"):
+        ask(pd.concat([games, other], ignore_index=True))
+    with pytest.raises(T48Error, match=r"game 0 of 'random' \(seed 2048\) is there twice, drop one"):
+        ask(pd.concat([games, games], ignore_index=True))

@@ -14,7 +14,7 @@ import pytest
 
 from t48lab.commands.cli import status
 from t48lab.errors import T48Error, redacted
-from t48lab.experiments import make_experiment, run_experiment, verify
+from t48lab.experiments import make_experiment, run_experiment, verify, write_report
 from t48lab.experiments import store as results
 from t48lab.experiments.store import SCHEMA, SCHEMA_VERSION, Store
 from t48lab.games import COLUMNS, Column
@@ -64,15 +64,35 @@ def test_a_sample_depends_on_its_seed_and_all_may_be_asked_for(folder, monkeypat
     assert verify(folder, games=100).replayed == 24
 
 
+OVER = {"score": 0, "max_tile": 2, "moves": 0}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"moves": 1000}, r"game 0 of random \(seed 3\): moves is stored as 1000, replayed as \d+"),
+        ({"moves": 1000}, r"game 0 of random \(seed 3\): moves is stored as 1000, no game of so many ends on 3x4:"),
+        ({"moves": -2}, r"moves is stored as -2, no game of so many"),
+        ({"moves": 1, "score": 3_932_100, "max_tile": 131072, "final": "3x4:h12345678912"}, "no game ends on"),
         ({"nodes": 1}, r"game 0 of random \(seed 3\): nodes is stored as 1, replayed as \d+"),
+        ({"nodes": -1}, r"nodes is stored as -1, it is 0 or more"),
+        ({"seconds": -0.5}, r"seconds is stored as -0\.5"),
+        ({"seconds": float("nan")}, r"is damaged \(its column seconds has gaps\)"),
+        ({"hits": 3}, r"hits is stored as 3, of 0 probes"),
         ({"score": 5}, r"game 0 of random \(seed 3\): no game ends on 3x4:\w+ with 5 points"),
         ({"max_tile": 65536}, r"max_tile is stored as 65536, 3x4:\w+ shows"),
-        ({"final": "3x4:100000000000", "max_tile": 2, "score": 0}, "is stored as an end and has a legal move"),
+        ({"final": "3x4:110000000000"} | OVER, "is stored as an end and has a legal move"),
+        ({"final": "3x4:110000000000", "ended": "stop tile"} | OVER, "is stored as stopped, by its rules no tile ends"),
+        ({"ended": "won"}, r"ended is stored as 'won', choose from no legal move, stop tile"),
         ({"final": "nonsense"}, r"game 0 of random \(seed 3\): final is no board"),
+        ({"final": "1100000000000000"} | OVER, r"final is stored as 1100000000000000, no board of 3x4 cells"),
+        ({"timed": True}, r"timed is stored as True, and random is not limited by seconds"),
+        (
+            {"spec": "expectimax:depth=2"},
+            r"game 0 of random \(seed 3\): its spec expectimax:depth=2 names another kind",
+        ),
+        ({"spec": "random:seed=5"}, r"its spec random:seed=5 says another seed than its key means"),
+        ({"spawner": "adversarial:depth=0"}, r"spawner is stored as adversarial:depth=0, its key means random"),
+        ({"seed": 4}, r"game 0 of random \(seed 4\): manifest\.json does not know such a game, its seeds are \[3\]"),
     ],
 )
 def test_untrue_rows_are_named(folder, change, words):
@@ -80,6 +100,50 @@ def test_untrue_rows_are_named(folder, change, words):
         (folder / f"{name}.csv").unlink()
     with pytest.raises(T48Error, match=words):
         verify(forged(folder, **change), games=100)
+
+
+@pytest.mark.parametrize("column", ["timed", "spec", "moves"])
+def test_games_that_cannot_be_replayed_are_checked_as_well(folder, column):
+    for name in ("summary", "pairs"):
+        (folder / f"{name}.csv").unlink()
+    value = {"timed": False, "spec": "mcts:seconds=0.1", "moves": 7}[column]
+    frame = Store(folder).frame()
+    row = frame.index[frame["agent"] == "soon"][0]
+    frame.loc[row, column] = value
+    for path in (folder / "games").glob("*.parquet"):
+        path.unlink()
+    Store(folder).add(frame)
+    with pytest.raises(T48Error, match=r"game \d of soon \(seed 3\)"):
+        verify(folder)
+
+
+def test_the_rules_say_how_a_game_ends(tmp_path):
+    folder = made(tmp_path / "stopped", {"random": "random"}, games=3, stop_tile=32)
+    assert set(Store(folder).frame()["ended"]) == {"stop tile"}
+    assert verify(folder).games == 3
+    (folder / "summary.csv").unlink()
+    with pytest.raises(T48Error, match="stored as without a legal move, and 32 ended it"):
+        verify(forged(folder, ended="no legal move"), games=1)
+    folder = made(tmp_path / "fours", {"random": "random"}, games=3, rules={"four_probability": 1.0})
+    path = folder / "manifest.json"
+    assert verify(folder).games == 3
+    path.write_text(path.read_text().replace('"four_probability": 1.0', '"four_probability": 0.0'))
+    with pytest.raises(T48Error, match="do not make agent_key"):
+        verify(folder)
+
+
+def test_a_manifest_does_not_say_another_agent_than_its_key(folder):
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["agents"]["soon"]["parameters"]["seconds"] = 1.0
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(T48Error, match=r"soon: the parameters in manifest\.json do not make agent_key"):
+        verify(folder)
+    manifest["agents"]["soon"]["parameters"]["seconds"] = 0.00001
+    manifest["agents"]["random"]["spec"] = "random:seed=2"
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(T48Error, match=r"random in manifest\.json: its spec random:seed=2 says another seed"):
+        verify(folder)
 
 
 def test_other_kernels_may_have_looked_at_other_nodes(folder):
@@ -119,6 +183,31 @@ def test_tables_that_do_not_follow_from_the_games_are_named(folder):
     assert verify(folder).tables == ("pairs.csv",)
 
 
+def test_a_table_is_never_skipped(folder):
+    """Neither an empty one, nor one that is a header alone, nor those that `report` adds."""
+    write_report(folder)
+    assert verify(folder).tables == ("summary.csv", "pairs.csv", "correlations.csv", "front.csv")
+    for name in ("summary", "pairs", "correlations", "front"):
+        path = folder / f"{name}.csv"
+        text = path.read_text()
+        for kept in ("", "\n", text.splitlines()[0] + "\n", text.replace(",", ";")):
+            path.write_text(kept)
+            with pytest.raises(T48Error, match=rf"{name}\.csv"):
+                verify(folder)
+        path.write_text(text)
+        table = pd.read_csv(path)
+        table.drop(columns=table.columns[2]).to_csv(path, index=False)
+        with pytest.raises(T48Error, match=rf"{name}\.csv has other rows or columns"):
+            verify(folder)
+        path.write_text(text)
+
+
+def test_one_agent_has_no_pairs_and_that_is_true(tmp_path):
+    folder = made(tmp_path / "one", {"random": "random"})
+    assert len((folder / "pairs.csv").read_text().splitlines()) == 1
+    assert verify(folder).tables == ("summary.csv", "pairs.csv")
+
+
 def test_parameters_that_make_another_key_are_named(folder):
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
@@ -149,6 +238,79 @@ def test_stored_weights_replay_when_a_preset_has_changed(tmp_path, monkeypatch):
 def test_a_folder_without_games_has_nothing_to_verify(tmp_path):
     with pytest.raises(T48Error, match="holds no games"):
         verify(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("command", ["verify", "report"])
+@pytest.mark.parametrize("left", ["manifest.json", "journal.log", "confirm"])
+def test_a_study_is_told_from_an_experiment(tmp_path, capsys, command, left):
+    study = tmp_path / "study"
+    study.mkdir()
+    if left == "manifest.json":
+        (study / left).write_text('{"schema": 1, "study": "study", "seeds": {"tuning_seed": 1}}')
+    elif left == "journal.log":
+        (study / left).touch()
+    else:
+        made(study / left, {"random": "random"})
+    assert status([command, str(study)]) == 2
+    line = capsys.readouterr().err
+    assert line.startswith(f"t48lab: {study} is the folder of a study, on which `t48lab tune` reports")
+    assert (f"its games are in {study / 'confirm'}" in line) == (left == "confirm")
+    assert not (study / "games").exists()
+
+
+MANIFESTS = [
+    {"seeds": None},
+    {"seeds": [-1]},
+    {"seeds": [10**30]},
+    {"seeds": 3},
+    {"runs": None},
+    {"runs": [3]},
+    {"rules": []},
+    {"rules": {"rows": 99}},
+    {"stop_tile": 3},
+    {"stop_tile": True},
+    {"title": 5},
+    {"baseline": ["random"]},
+    {"spawners": "random"},
+    {"agents": {"random": {"agent_keys": {"random": 10**30}}}},
+    {"agents": {"random": {"agent_keys": ["random"]}}},
+    {"agents": {"random": {"agent_keys": {}, "parameters": None}}},
+    {"machine": "fast"},
+    {"started": 0},
+    {"schema": True},
+    {"schema": None},
+    {"experiment": float("nan")},
+    {"version": float("inf")},
+]
+
+
+@pytest.mark.parametrize("command", ["verify", "report", "run"])
+@pytest.mark.parametrize("facts", MANIFESTS, ids=str)
+def test_manifests_of_another_shape_are_refused_in_one_line(tmp_path, capsys, facts, command):
+    path = tmp_path / "try" / "manifest.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"schema": 1, "experiment": "try", "agents": {}} | facts))
+    (tmp_path / "try.toml").write_text('[agents]\nrandom = "random"\n')
+    arguments = ["run", str(tmp_path / "try.toml"), "--out", str(path.parent)]
+    assert status(arguments if command == "run" else [command, str(path.parent)]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert str(path) in err
+
+
+@pytest.mark.parametrize("column", ["timed", "score", "final"])
+def test_gaps_in_a_column_of_games_are_damage(folder, column):
+    path = next((folder / "games").glob("*.parquet"))
+    table = pq.read_table(path).replace_schema_metadata(None)
+    place = table.column_names.index(column)
+    values = [None, *table[column].to_pylist()[1:]]
+    table = table.set_column(place, table.schema.field(column), pa.array(values, table.schema.field(column).type))
+    label = json.dumps({"schema": SCHEMA_VERSION, "sha256": results._digest(table)})
+    pq.write_table(table.replace_schema_metadata({"t48lab": label}), path)
+    for command in ("verify", "report"):
+        assert status([command, str(folder)]) == 2
+    with pytest.raises(T48Error, match=rf"is damaged \(its column {column} has gaps\)"):
+        Store(folder).frame()
 
 
 def test_the_command_says_it_in_one_line(folder, capsys):

@@ -21,6 +21,7 @@ from .plots import plot_rates as plot_rates
 from .plots import plot_scores as plot_scores
 from .plots import plot_speed as plot_speed
 from .plots import plot_table_sizes as plot_table_sizes
+from .plots import remark as remark
 from .plots import styled as styled
 from .plots import write_figure as write_figure
 from .sequential import ALPHA as ALPHA

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.ticker import PercentFormatter
 
 from t48lab.analysis.plots import games_each, label_points, log_points, new_axes, styled, time_axis
+from t48lab.plaintext import for_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +47,7 @@ def plot_curves(frame: pd.DataFrame, *, front: pd.DataFrame | None = None, ax: A
     for group, rows in frame.groupby("group", sort=False):
         style = styles[str(group)]
         x, y = (rows[name].to_numpy(float) for name in ("ms_per_move", "mean_score"))
-        ax.plot(x, y, **style, markersize=5, linewidth=1.2, label=group, zorder=3)
+        ax.plot(x, y, **style, markersize=5, linewidth=1.2, label=for_figure(str(group)), zorder=3)
         ax.vlines(x, rows["mean_low"], rows["mean_high"], color=style["color"], linewidth=1.2, zorder=2)
         ax.hlines(y, rows["ms_low"], rows["ms_high"], color=style["color"], linewidth=1.2, zorder=2)
     log_points(ax, "y", frame[["mean_low", "mean_high", "mean_score"]].to_numpy(float).ravel())
@@ -73,7 +74,7 @@ def plot_doublings(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         middle = np.sqrt(rows["faster_ms"] * rows["slower_ms"])
         ax.hlines(rows["gain"], rows["faster_ms"], rows["slower_ms"], color=style["color"], linewidth=1, alpha=0.6)
         ax.vlines(middle, rows["gain_low"], rows["gain_high"], color=style["color"], linewidth=1.6)
-        ax.plot(middle, rows["gain"], **style | {"linestyle": "none"}, markersize=5, label=group)
+        ax.plot(middle, rows["gain"], **style | {"linestyle": "none"}, markersize=5, label=for_figure(str(group)))
     ax.axhline(0, color="#555555", linewidth=1)
     ax.yaxis.set_major_formatter(PercentFormatter(1))
     time_axis(ax)

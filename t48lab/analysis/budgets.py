@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from t48lab.analysis.stats import mean_interval
+from t48lab.analysis.stats import mean_interval, one_agent_a_label
 from t48lab.analysis.summaries import summary
 from t48lab.errors import T48Error
 
@@ -29,6 +29,7 @@ def curves(games: pd.DataFrame, groups: Mapping[str, str]) -> pd.DataFrame:
 
     The interval of ms per move (95%, processor time) is over games.
     """
+    one_agent_a_label(games)
     table = summary(games)
     table = table[table["agent"].isin(groups) & table["ms_per_move"].notna()]
     times = zip(table["agent"], table["ms_per_move"], strict=True)

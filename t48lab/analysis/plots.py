@@ -22,6 +22,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentF
 from t48lab.analysis.stats import TILES
 from t48lab.families import family_color
 from t48lab.files import write_whole
+from t48lab.plaintext import for_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,6 +99,13 @@ def write_figure(axes: Axes, folder: Path, name: str) -> None:
         save(figure, sink, kind)
         write_whole(folder / f"{name}.{kind}", sink.getvalue())
     plt.close(figure)
+
+
+def remark(axes: Axes, words: str) -> None:
+    """Writes a line below the figure of these axes."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.supxlabel(words, fontsize=9, color="#555555")
 
 
 @styled
@@ -186,7 +194,7 @@ def plot_differences(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.plot(row["mean_difference"], place, "o", color=color)
     _rows_axis(ax, rows)
     ax.xaxis.set_major_formatter(FuncFormatter(short_points))
-    baseline = frame["baseline"].iloc[0] if len(frame) else ""
+    baseline = for_figure(frame["baseline"].iloc[0]) if len(frame) else ""
     ax.set_xlabel(f"mean score minus that of {baseline}\non the same seeds [points], 95% interval")
     ax.set_title(f"Paired differences; {games_each(frame['games'])}")
     return ax
@@ -202,7 +210,7 @@ def plot_correlations(
     """
     labels = list(dict.fromkeys([*frame["agent"], *frame["other"]]))
     place = {label: i for i, label in enumerate(labels)}
-    size = len(labels)
+    size, shown = len(labels), [for_figure(label) for label in labels]
     ax = ax or new_axes(2.6 + 0.42 * size, 2.2 + 0.42 * size)
     grid = np.full((size, size), np.nan)
     i, j = frame["agent"].map(place).to_numpy(int), frame["other"].map(place).to_numpy(int)
@@ -210,8 +218,8 @@ def plot_correlations(
     image = ax.imshow(grid, cmap="RdBu_r", vmin=-1, vmax=1)
     away = ((frame[f"{method}_low"] > 0) | (frame[f"{method}_high"] < 0)).to_numpy(bool)
     ax.plot(np.r_[j[away], i[away]], np.r_[i[away], j[away]], "o", color="black", markersize=3)
-    ax.set_xticks(range(size), labels, rotation=90)
-    ax.set_yticks(range(size), labels)
+    ax.set_xticks(range(size), shown, rotation=90)
+    ax.set_yticks(range(size), shown)
     ax.grid(visible=False)
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8)
     bar.set_label(f"{method.capitalize()} correlation of scores on the same seed")
@@ -253,10 +261,11 @@ def new_axes(width: float, height: float) -> Axes:
 
 
 def _names(frame: pd.DataFrame) -> pd.Series[str]:
-    """Agents' labels, with the spawner where there is more than one."""
+    """Agents' labels as a figure shows them, with the spawner where there is more than one."""
+    labels = frame["agent"].map(for_figure)
     if frame["spawner"].nunique() < 2:
-        return frame["agent"]
-    return frame["agent"] + " · " + frame["spawner"].str.partition(":")[0]
+        return labels
+    return labels + " · " + frame["spawner"].str.partition(":")[0]
 
 
 def games_each(counts: pd.Series[Any]) -> str:

@@ -74,9 +74,9 @@ def pairs(games: pd.DataFrame, baseline: str) -> pd.DataFrame:
     how many. `win_share` leaves out `ties`. `variance_ratio` is the variance of the difference over
     the sum of both variances: 1 when pairing buys nothing, 0.5 when it halves the games needed.
     `wilcoxon_p` is the signed-rank test's, two-sided and not corrected for the number of rows.
-    Raises T48Error when the baseline has no games.
+    Raises T48Error when the baseline has no games, and when two agents have one label.
     """
-    need(games, [*GROUP, *DEAL, "score"])
+    one_agent_a_label(games)
     labels = list(dict.fromkeys(games["agent"]))
     if baseline not in labels:
         raise T48Error(f"baseline {baseline!r} has no games here, {nearest(baseline, labels)}")
@@ -93,7 +93,7 @@ def correlations(games: pd.DataFrame) -> pd.DataFrame:
     Columns: agent, other, spawner, games and CORRELATION_COLUMNS. Intervals go through Fisher's z, for
     Spearman with the variance of Bonett and Wright (2000); NaN for fewer than four games or constant scores.
     """
-    need(games, [*GROUP, *DEAL, "score"])
+    one_agent_a_label(games)
     labels = list(dict.fromkeys(games["agent"]))
     rows = []
     for first, second in _matched(games, combinations(labels, 2)):
@@ -102,6 +102,24 @@ def correlations(games: pd.DataFrame) -> pd.DataFrame:
         head |= {"spawner": first["spawner"].iloc[0], "games": len(a)}
         rows.append(head | _correlate(a, b))
     return pd.DataFrame(rows, columns=["agent", "other", "spawner", "games", *CORRELATION_COLUMNS])
+
+
+def one_agent_a_label(games: pd.DataFrame) -> None:
+    """Raises T48Error when a label stands for two agents, whose games would be pooled, or a game is there twice."""
+    need(games, [*GROUP, *DEAL, "score"])
+    keys = games[GROUP].drop_duplicates()
+    twice = keys[keys.duplicated(["agent", "spawner"])]
+    if len(twice):
+        label, _, spawner = twice.iloc[0]
+        known = keys[(keys["agent"] == label) & (keys["spawner"] == spawner)]["agent_key"]
+        raise T48Error(
+            f"{label!r} is the label of {len(known)} agents here (agent_key {', '.join(map(str, known))}), "
+            "give each a label of its own"
+        )
+    again = games[games.duplicated(["agent", "spawner", *DEAL])]
+    if len(again):
+        row = again.iloc[0]
+        raise T48Error(f"game {row['game']} of {row['agent']!r} (seed {row['seed']}) is there twice, drop one")
 
 
 def _matched(games: pd.DataFrame, labels: Iterable[tuple[str, str]]) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:

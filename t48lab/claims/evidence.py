@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -48,6 +50,24 @@ MEASURES: dict[str, tuple[int, Callable[[int], Any]]] = {
 """Every measurement by name, with its usual number of cases."""
 
 
+def checksum_of(path: Path) -> Path:
+    """The file beside a measurement that has its SHA-256, as `sha256sum --check` reads it."""
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _checked(path: Path) -> bytes:
+    """The bytes of a measurement; raises T48Error when they are not those that were written."""
+    try:
+        data, stated = path.read_bytes(), checksum_of(path).read_bytes()
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        remedy = f"restore it, or delete {path.name} to measure again"
+        raise T48Error(f"{error.filename} cannot be read ({reason}), {remedy}") from None
+    if hashlib.sha256(data).hexdigest().encode() != stated[:64]:
+        raise T48Error(f"{path} is damaged (its checksum does not match), restore it, or delete it to measure again")
+    return data
+
+
 class Evidence:
     """The games of a results folder, and its measurements, made when first asked for and then read from its files."""
 
@@ -62,8 +82,10 @@ class Evidence:
         count = min(usual, self.most or usual)
         path = self.folder / "measures" / f"{name}-{count}-engine-{ENGINE}.csv"
         if not path.exists():
-            write_whole(path, make(count).to_csv(index=False, lineterminator="\n").encode())
-        return pd.read_csv(path)
+            data = make(count).to_csv(index=False, lineterminator="\n").encode()
+            write_whole(checksum_of(path), f"{hashlib.sha256(data).hexdigest()}  {path.name}\n".encode())
+            write_whole(path, data)
+        return pd.read_csv(io.BytesIO(_checked(path)))
 
     @cached_property
     def _by_label(self) -> dict[str, pd.DataFrame]:

@@ -32,6 +32,7 @@ from t48lab.commands import (
 )
 from t48lab.commands.streams import Unwritable, prepare
 from t48lab.errors import T48Error, redacted
+from t48lab.plaintext import visible
 
 DONE, BAD_INPUT, INTERRUPTED = 0, 2, 130
 
@@ -74,7 +75,7 @@ def status(arguments: Sequence[str]) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    click.echo(f"t48lab: {redacted(' '.join(message.split()))}", err=True)
+    click.echo(f"t48lab: {visible(redacted(' '.join(message.split())))}", err=True)
     return code
 
 

@@ -52,6 +52,8 @@ def command(spec: str, games: int, seed: int, deeper: str | None, every: int, ou
 
 def _averages(table: pd.DataFrame) -> str:
     """Means over games, a line each."""
+    from t48lab.analysis import mean_interval, with_interval
+
     words = {
         "score": "score",
         "moves": "moves",
@@ -63,11 +65,14 @@ def _averages(table: pd.DataFrame) -> str:
         "hit_rate": "of table look-ups are hits",
     }
     shares = {"repeats", "off_corner", "centre", "crowded", "hit_rate"}
-    lines = [f"Means over {len(table)} games of {table['agent'].iloc[0]}, seed {table['seed'].iloc[0]}:"]
+    lines = [
+        f"Means over {len(table)} games of {table['agent'].iloc[0]}, seed {table['seed'].iloc[0]}, with 95% intervals (bootstrap):"
+    ]
     for name, text in words.items():
-        mean = table[name].mean()
-        if mean == mean:
-            lines.append(f"{mean:>10.1%} {text}" if name in shares else f"{mean:>10,.1f} {text}")
+        values = table[name].dropna().to_numpy(float)
+        if len(values):
+            show = "{:.1%}".format if name in shares else "{:,.1f}".format
+            lines.append(f"{with_interval(values.mean(), *mean_interval(values), show):>28} {text}")
     return "\n".join(lines)
 
 

@@ -54,7 +54,8 @@ def command(
 
 def _show(found: Duel, equal_time: bool) -> None:
     click.echo(found.sentence)
-    wide_console().print(sheet(found).rich())
+    wide_console().print(sheet(found))
+    click.echo(found.points)
     click.echo(found.rates)
     if equal_time and (warning := found.uneven()):
         click.echo(warning)

@@ -37,11 +37,12 @@ def wide_console() -> Console:
 def show(folder: Path, baseline: str | None = None) -> None:
     """Prints a folder's report after writing its files."""
     from t48lab.experiments import write_report
+    from t48lab.plaintext import visible
 
     console = wide_console()
-    for part in write_report(folder, baseline, console.width):
+    for part in write_report(folder, baseline):
         if isinstance(part, str):
-            click.echo(part)
+            click.echo(visible(part))
         else:
-            console.print(part.rich(), "")
+            console.print(part, "")
     click.echo(f"\nWritten to {folder}: summary.csv, pairs.csv, report.md, tables and figures.")

@@ -11,13 +11,13 @@ from .experiment import make_experiment as make_experiment
 from .experiment import run_experiment as run_experiment
 from .figures import Findings as Findings
 from .figures import figure as figure
-from .report import Sheet as Sheet
 from .report import pairing_note as pairing_note
 from .report import percent as percent
 from .report import short as short
 from .report import summary_sheet as summary_sheet
 from .report import whole as whole
 from .report import write_report as write_report
+from .sheets import Sheet as Sheet
 from .store import Store as Store
 from .table_memory import table_sizes as table_sizes
 from .verification import verify as verify

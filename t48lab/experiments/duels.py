@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from t48lab.agents import Agent, make_agent
-from t48lab.analysis import ALPHA, POWER, SequentialTest, Verdict, pairs, summary
+from t48lab.analysis import ALPHA, POWER, SequentialTest, Verdict, mean_interval, pairs, summary, whole, with_interval
 from t48lab.errors import T48Error
 from t48lab.experiments.experiment import Entry, Experiment, facts, make_experiment
 from t48lab.experiments.manifest import finish_run, start_run
@@ -79,6 +79,26 @@ class Duel:
         else:
             reason = f"that is too close to call with {self.deals:,} deals"
         return f"No winner: {self.first} wins {shown} against {self.second}; {reason}."
+
+    def difference(self) -> tuple[float, float, float]:
+        """The mean of the first agent's score minus the second's on the same deals, with its 95% interval."""
+        scores = self.games["score"].to_numpy(float)
+        apart = scores[: self.deals] - scores[self.deals :]
+        return (float(apart.mean()), *mean_interval(apart))
+
+    @property
+    def points(self) -> str:
+        """The paired difference in one line, and how it can be clear where there is no winner."""
+        mean, low, high = self.difference()
+        shown = with_interval(mean, low, high, whole)
+        line = f"Score of {self.first} minus that of {self.second}, same deals: {shown}, 95% interval."
+        if self.verdict in ("first", "second") or low <= 0 <= high:
+            return line
+        more = self.first if low > 0 else self.second
+        return (
+            f"{line} {more} scores more in the mean; a winner has to win more deals, by however little, "
+            f"and of those {self.first} has won {self.wins:,}, lost {self.losses:,} and tied {self.ties:,}."
+        )
 
     @property
     def rates(self) -> str:

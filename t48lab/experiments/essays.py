@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from t48lab.experiments.report import Sheet
+from t48lab.experiments.sheets import Sheet
 from t48lab.experiments.store import Store
 from t48lab.machine import commit, machine, now, versions
 

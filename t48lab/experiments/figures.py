@@ -26,8 +26,24 @@ class Findings(NamedTuple):
 Draw = Callable[[Findings], "Axes | None"]
 """Axes with what was found; None when it has nothing to show."""
 
+MOST = 40
+"""Agents that a figure shows at most: more can be neither read nor drawn in reasonable memory."""
+
 FIGURES: dict[str, Draw] = {}
 """The drawings by name, in a report's order."""
+
+
+def foremost(found: Findings, most: int = MOST) -> tuple[Findings, str]:
+    """What figures have room for, the agents with the highest mean scores, and what to say of the others."""
+    table = found.tables["summary"]
+    best = table.groupby("agent", sort=False)["mean_score"].max()
+    if len(best) <= most:
+        return found, ""
+    kept = set(best.nlargest(most).index)
+    tables = {name: rows[rows["agent"].isin(kept)] for name, rows in found.tables.items()}
+    tables["correlations"] = tables["correlations"][tables["correlations"]["other"].isin(kept)]
+    words = f"The {most} of {len(best)} agents with the highest mean scores; the tables have all."
+    return Findings(found.games[found.games["agent"].isin(kept)], tables, found.groups), words
 
 
 def figure(name: str) -> Callable[[Draw], Draw]:
@@ -42,10 +58,12 @@ def figure(name: str) -> Callable[[Draw], Draw]:
 
 def write_figures(found: Findings, folder: Path) -> list[str]:
     """Names of the figures that are now in the folder, each as PNG and SVG."""
-    names = []
+    names, (shown, left_out) = [], foremost(found)
     for name, draw in FIGURES.items():
-        axes = draw(found)
+        axes = draw(shown)
         if axes is not None:
+            if left_out:
+                analysis.remark(axes, left_out)
             analysis.write_figure(axes, folder, name)
             names.append(name)
     return names

@@ -5,8 +5,55 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ConfigDict, Field
+
+from t48lab.errors import T48Error
 from t48lab.kernels import sources
 from t48lab.machine import commit, machine, now, versions
+from t48lab.records import Checked, Count, Seed, StopTile
+from t48lab.rules import Rules
+
+
+class _Kept(Checked):
+    """Facts of a manifest that the lab reads; others may stand beside them."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+class _Run(_Kept):
+    started: str | None = None
+    finished: str | None = None
+    commit: str | None = None
+    kernels: str | None = None
+    versions: Mapping[str, str | None] = Field(default_factory=dict)
+    machine: Mapping[str, Any] = Field(default_factory=dict)
+
+
+class _Agent(_Kept):
+    agent_keys: dict[str, str]
+    spec: str = "random"
+    games: Count = 1
+    group: str = ""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class _Manifest(_Run):
+    experiment: str | None = None
+    title: str | None = None
+    baseline: str | None = None
+    seeds: tuple[Seed, ...] = ()
+    spawners: tuple[dict[str, Any], ...] = ()
+    rules: Rules = Rules()
+    stop_tile: StopTile = None
+    agents: dict[str, _Agent]
+    runs: tuple[_Run, ...] = ()
+
+
+def check_manifest(data: Any) -> None:
+    """Raises T48Error at the first fact of a manifest that is of another kind than a run writes."""
+    if not isinstance(data, dict):
+        raise T48Error("it must be a table")
+    _Manifest(**data)
 
 
 def start_run(

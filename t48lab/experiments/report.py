@@ -6,85 +6,21 @@ Every table says how many games, which seeds and which intervals its numbers res
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from t48lab.analysis import STATISTICS, TILES, correlations, pairing, pairs, pareto_front, summary, two, with_interval
+from t48lab.analysis import STATISTICS, TILES, pairing, two, with_interval
 from t48lab.analysis import percent as percent
 from t48lab.analysis import short as short
 from t48lab.analysis import whole as whole
-from t48lab.errors import T48Error
-from t48lab.experiments.figures import Findings, write_figures
+from t48lab.experiments.figures import Findings, foremost, write_figures
+from t48lab.experiments.sheets import Sheet
 from t48lab.experiments.store import Store
+from t48lab.experiments.tables import make_tables
 from t48lab.files import write_whole
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-_TEX = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "$": r"\$", "{": r"\{", "}": r"\}",
-        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
-        "µ": r"\textmu{}", "–": "--", "−": "$-$", "·": r"$\cdot$"}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A table of texts in sections, which three formats show alike."""
-
-    title: str
-    header: list[str]
-    sections: list[tuple[str, list[list[str]]]]
-    note: str
-    words: bool = False
-    """Whether the columns hold words, which are read from the left."""
-
-    def rich(self) -> Table:
-        """The table for a terminal."""
-        from rich.box import SIMPLE_HEAD
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(title=Text(self.title), caption=Text(self.note), box=SIMPLE_HEAD, title_justify="left")
-        table.caption_justify = "left"
-        for place, name in enumerate(self.header):
-            table.add_column(Text(name), justify="right" if place else "left")
-        for name, rows in self.sections:
-            if name:
-                table.add_row(Text(name, style="bold"))
-            for row in rows:
-                table.add_row(*map(Text, row))
-            table.add_section()
-        return table
-
-    @property
-    def width(self) -> int:
-        """Letters that a line of the table in a terminal takes."""
-        rows = [self.header, *(row for _, rows in self.sections for row in rows)]
-        return sum(3 + max(map(len, column)) for column in zip(*rows, strict=True)) + 1
-
-    def markdown(self) -> str:
-        """The table as GitHub reads it."""
-        end = "---" if self.words else "---:"
-        lines = [f"**{self.title}**", "", _pipes(self.header), _pipes(["---", *[end] * (len(self.header) - 1)])]
-        for name, rows in self.sections:
-            lines += [_pipes([f"*{name}*"] + [""] * (len(self.header) - 1))] if name else []
-            lines += [_pipes(row) for row in rows]
-        return "\n".join([*lines, "", self.note, ""])
-
-    def _repr_markdown_(self) -> str:
-        return self.markdown()
-
-    def latex(self) -> str:
-        """The table as LaTeX reads it with the package booktabs."""
-        size = len(self.header)
-        lines = [r"\begin{tabular}{l" + "r" * (size - 1) + "}", r"\toprule", _ampersands(self.header), r"\midrule"]
-        for place, (name, rows) in enumerate(self.sections):
-            lines += [r"\addlinespace"] if place else []
-            lines += [rf"\multicolumn{{{size}}}{{l}}{{\emph{{{_tex(name)}}}}} \\"] if name else []
-            lines += [_ampersands(row) for row in rows]
-        return "\n".join([f"% {self.title}. {self.note}", *lines, r"\bottomrule", r"\end{tabular}", ""])
+from t48lab.plaintext import for_markdown, for_markdown_code
 
 
 def summary_sheet(table: pd.DataFrame, note: str, groups: dict[str, str], tiles: int = len(TILES)) -> Sheet:
@@ -112,7 +48,7 @@ def pairs_sheet(table: pd.DataFrame, note: str, groups: dict[str, str]) -> Sheet
             str(row["games"]),
             _between(row, "mean_difference", "difference_low", "difference_high", whole),
             _between(row, "win_share", "win_low", "win_high", percent),
-            "<1e-9" if row["wilcoxon_p"] < 1e-9 else short(row["wilcoxon_p"]),
+            "<1e−9" if row["wilcoxon_p"] < 1e-9 else short(row["wilcoxon_p"]),
             _between(row, "spearman", "spearman_low", "spearman_high", two),
             two(row["variance_ratio"]),
         ]
@@ -134,16 +70,14 @@ def pairing_note(table: pd.DataFrame) -> str:
     )
 
 
-def write_report(folder: str | Path, baseline: str | None = None, width: int = 160) -> list[Sheet | str]:
-    """What a terminal of this width should show of a results folder, after writing all of its tables and figures.
+def write_report(folder: str | Path, baseline: str | None = None) -> list[Sheet | str]:
+    """What a terminal should show of a results folder, after writing all of its tables and figures.
 
     Written: summary.csv, pairs.csv, correlations.csv, front.csv, report.md, tables/*.tex, figures/*.png and *.svg.
     Raises T48Error when the folder holds no games or the baseline none.
     """
     store = Store(folder)
-    games, manifest = store.frame(), store.manifest()
-    if games.empty:
-        raise T48Error(f"{folder} holds no games, give the folder of an experiment that has been run")
+    games, manifest = store.finished(), store.manifest()
     groups = {label: agent.get("group", "") for label, agent in manifest.get("agents", {}).items()}
     usual = manifest.get("baseline")
     tables = make_tables(games, baseline or (usual if usual in set(games["agent"]) else None))
@@ -156,33 +90,24 @@ def write_report(folder: str | Path, baseline: str | None = None, width: int = 1
     worth = pairing_note(tables["correlations"])
     for name, sheet in zip(("summary", "pairs"), sheets, strict=False):
         write_whole(store.folder / "tables" / f"{name}.tex", sheet.latex().encode())
-    figures = write_figures(Findings(games, tables, groups), store.folder / "figures")
+    found = Findings(games, tables, groups)
+    figures = write_figures(found, store.folder / "figures")
     write_whole(store.folder / "report.md", _markdown(manifest, sheets, worth, games, figures).encode())
-    smaller = [summary_sheet(tables["summary"], note, groups, tiles) for tiles in range(len(TILES), 0, -1)]
-    fitting = next((sheet for sheet in smaller if sheet.width <= width), smaller[-1])
-    return [fitting, *sheets[1:], worth]
-
-
-def make_tables(games: pd.DataFrame, baseline: str | None = None) -> dict[str, pd.DataFrame]:
-    """The tables `summary`, `pairs`, `correlations` and `front`; the baseline is the first agent by default.
-
-    `front` has the rows of `summary` that nothing faster beats.
-    """
-    table, first = summary(games), baseline or str(games["agent"].iloc[0])
-    front = pareto_front(table, "ms_per_move", "mean_score")
-    return {"summary": table, "pairs": pairs(games, first), "correlations": correlations(games), "front": front}
+    _, left_out = foremost(found)
+    return [*sheets, worth, *([f"In figures: {left_out}"] if left_out else [])]
 
 
 def _markdown(
     manifest: dict[str, Any], sheets: list[Sheet], worth: str, games: pd.DataFrame, figures: list[str]
 ) -> str:
-    lines = [f"# {manifest.get('title') or manifest.get('experiment') or 'Results'}", ""]
+    lines = [f"# {for_markdown(manifest.get('title') or manifest.get('experiment') or 'Results')}", ""]
     lines += [*(sheet.markdown() for sheet in sheets), worth, "", "Agents:", ""]
     specs = games.drop_duplicates("agent")
-    lines += [f"- {label}: `{spec}`" for label, spec in zip(specs["agent"], specs["spec"], strict=True)]
+    named = zip(specs["agent"], specs["spec"], strict=True)
+    lines += [f"- {for_markdown(label)}: {for_markdown_code(spec)}" for label, spec in named]
     where = manifest.get("machine", {})
     if where:
-        lines += ["", f"Machine: {', '.join(str(part) for part in where.values())}."]
+        lines += ["", f"Machine: {', '.join(for_markdown(str(part)) for part in where.values())}."]
     lines += ["", *(f"![{name}](figures/{name}.png)\n" for name in figures)]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -209,15 +134,3 @@ def _sections(
 
 def _between(row: dict[str, Any], value: str, low: str, high: str, show: Callable[[float], str]) -> str:
     return with_interval(row[value], row[low], row[high], show)
-
-
-def _pipes(cells: list[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
-
-
-def _ampersands(cells: list[str]) -> str:
-    return " & ".join(map(_tex, cells)) + r" \\"
-
-
-def _tex(text: str) -> str:
-    return "".join(_TEX.get(letter, letter) for letter in text)

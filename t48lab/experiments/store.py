@@ -19,8 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from t48lab.errors import T48Error
+from t48lab.experiments.manifest import check_manifest
 from t48lab.files import abandoned, told, write_whole
 from t48lab.games import COLUMNS
+from t48lab.plaintext import for_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +38,7 @@ _PARTS_BEFORE_COMPACTING = 64
 _SMALL_PART = 2**20
 """Bytes below which parts are merged on the way: about 40,000 games, which takes a third of a second."""
 _LOOKS = 50
+_OF_STUDIES = ("trials.parquet", "journal.log")
 
 
 class Store:
@@ -67,6 +70,16 @@ class Store:
         rank = {key: place for place, key in enumerate(labels)}
         frame = frame.drop_duplicates(KEY).assign(_rank=frame["agent_key"].map(rank).fillna(len(rank)))
         return frame.sort_values(["_rank", *KEY]).drop(columns="_rank").reset_index(drop=True)
+
+    def finished(self) -> pd.DataFrame:
+        """The `frame` of a folder that holds games; raises T48Error when it holds none, or is a study's."""
+        frame = self.frame()
+        if frame.empty:
+            own = [str(path.parent) for path in sorted(self.folder.glob("*/games")) if any(path.glob("*.parquet"))]
+            if own or any((self.folder / name).exists() for name in _OF_STUDIES):
+                raise T48Error(_study(self.folder, own))
+            raise T48Error(f"{self.folder} holds no games, give the folder of an experiment that has been run")
+        return frame
 
     def played(self) -> set[GameKey]:
         """The keys of all stored games."""
@@ -113,13 +126,18 @@ class Store:
         """What manifest.json holds, {} when there is none."""
         path = self.folder / "manifest.json"
         try:
-            manifest = json.loads(path.read_text(encoding="utf-8"))
+            manifest = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, RecursionError) as error:
             raise T48Error(f"{path} cannot be read ({_first_line(error)}), restore it") from None
-        if not _is_manifest(manifest):
-            raise T48Error(f"{path} is not a manifest of t48lab, restore it or choose another folder")
+        if isinstance(manifest, dict) and "study" in manifest and "agents" not in manifest:
+            raise T48Error(_study(self.folder, [str(part.parent) for part in sorted(self.folder.glob("*/games"))]))
+        try:
+            check_manifest(manifest)
+        except T48Error as error:
+            remedy = "restore it or choose another folder"
+            raise T48Error(f"{path} is not a manifest of t48lab ({error}), {remedy}") from None
         _check_version(manifest.get("schema"), path)
         return dict(manifest)
 
@@ -131,7 +149,10 @@ class Store:
     def write_table(self, name: str, table: pd.DataFrame) -> Path:
         """The path of `name`.csv, which now holds this table."""
         path = self.folder / f"{name}.csv"
-        write_whole(path, table.to_csv(index=False, lineterminator="\n").encode())
+        shown = table.copy()
+        for column in table.select_dtypes(exclude=["number", "bool"]).columns:
+            shown[column] = [as_cell(cell) for cell in table[column]]
+        write_whole(path, shown.to_csv(index=False, lineterminator="\n").encode())
         return path
 
     def read_table(self, name: str) -> pd.DataFrame | None:
@@ -209,6 +230,11 @@ class Store:
         return path
 
 
+def as_cell(value: object) -> object:
+    """What a table on disk has for a value: text as text, numbers as they are."""
+    return for_csv(value) if isinstance(value, str) else value
+
+
 def _read_part(path: Path) -> pa.Table:
     """The part's rows; raises T48Error when they are not exactly what was written."""
     remedy = "restore it, or delete it to play its games again"
@@ -232,6 +258,8 @@ def _read_part(path: Path) -> pa.Table:
     table = _upgraded(table, label["schema"])
     if not table.schema.equals(SCHEMA):
         raise T48Error(f"{path} is damaged (its columns are not those of games), {remedy}")
+    if gaps := [column.name for column in COLUMNS if column.since == 1 and table[column.name].null_count]:
+        raise T48Error(f"{path} is damaged (its column {gaps[0]} has gaps), {remedy}")
     return table
 
 
@@ -245,14 +273,18 @@ def _upgraded(table: pa.Table, version: int) -> pa.Table:
     return table.select(ordered + [name for name in table.column_names if name not in ordered])
 
 
-def _is_manifest(data: Any) -> bool:
-    if not isinstance(data, dict) or not isinstance(data.get("agents"), dict):
-        return False
-    return all(isinstance(a, dict) and isinstance(a.get("agent_keys"), dict) for a in data["agents"].values())
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _study(folder: Path, games: list[str]) -> str:
+    """What to say where an experiment's folder is asked for and a study's is given."""
+    where = f", its games are in {' and '.join(games)}: give one of these" if games else ""
+    return f"{folder} is the folder of a study, on which `t48lab tune` reports{where or ' itself'}"
 
 
 def _check_version(version: object, path: Path) -> None:
-    if not isinstance(version, int) or version < 1:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise T48Error(f"{path} has no schema version, restore it or choose another folder")
     if version > SCHEMA_VERSION:
         raise T48Error(f"{path} has schema {version}, this t48lab reads up to {SCHEMA_VERSION}: upgrade t48lab")

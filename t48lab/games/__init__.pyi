@@ -24,3 +24,4 @@ from .log import FIRST as FIRST
 from .log import entry as entry
 from .rows import COLUMNS as COLUMNS
 from .rows import Column as Column
+from .rows import ENDED as ENDED

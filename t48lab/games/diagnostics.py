@@ -19,6 +19,7 @@ from t48lab.errors import T48Error
 from t48lab.games.game import GameRecord, play
 from t48lab.games.log import encode
 from t48lab.machine import cores
+from t48lab.plaintext import for_html
 from t48lab.rules import Rules
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ def misjudged_page(table: pd.DataFrame, deeper: Agent | str) -> str:
     """An HTML page with a picture of each position of `misjudged`, the move played and the better one."""
     cards = [_card(row) for row in table.itertuples(index=False)]
     style = "font:15px Helvetica,Arial,sans-serif;color:#222;max-width:1100px;margin:2em auto"
-    title = f"Positions that {make_agent(deeper).spec} judges otherwise"
+    title = for_html(f"Positions that {make_agent(deeper).spec} judges otherwise")
     body = "".join(cards) or "<p>None: the deeper search agrees with every move.</p>"
     return (
         f'<!doctype html><meta charset="utf-8"><title>{title}</title><body style="{style}"><h1 style="font-size:20px">'
