@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import threading
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,6 +25,8 @@ _POSIX = os.name == "posix"
 _STALE_SECONDS = 3600.0
 """Age from which a draft counts as abandoned where files cannot be locked."""
 _LONGEST = 200
+_SPARE, _GROWTH = 2**26, 50
+"""Bytes that reading any file may take, and how many times its size a packed one."""
 _NO_LINK, _NO_WAIT = getattr(os, "O_NOFOLLOW", 0), getattr(os, "O_NONBLOCK", 0)
 _NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_LINK | getattr(os, "O_BINARY", 0)
 _NOT_THERE = (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS)
@@ -154,6 +157,22 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return about.st_dev, about.st_ino
+
+
+def is_short(error: BaseException, size: int) -> bool:
+    """Whether the machine has run out, of memory or of threads, rather than that a file of this size is broken.
+
+    Damage too can ask for more memory than there is, so what a whole file would take is tried out.
+    """
+    memory = isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM
+    try:
+        bytearray(_SPARE + (_GROWTH * size if memory else 0))
+        thread = threading.Thread(target=int)
+        thread.start()
+        thread.join()
+    except (MemoryError, OverflowError, RuntimeError):
+        return True
+    return False
 
 
 @contextmanager

@@ -66,7 +66,8 @@ def _averages(table: pd.DataFrame) -> str:
     }
     shares = {"repeats", "off_corner", "centre", "crowded", "hit_rate"}
     lines = [
-        f"Means over {len(table)} games of {table['agent'].iloc[0]}, seed {table['seed'].iloc[0]}, with 95% intervals (bootstrap):"
+        f"Means over {len(table)} games of {table['agent'].iloc[0]}, seed {table['seed'].iloc[0]}, "
+        "with 95% intervals (bootstrap):"
     ]
     for name, text in words.items():
         values = table[name].dropna().to_numpy(float)

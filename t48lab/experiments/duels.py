@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -143,6 +143,7 @@ def duel(
             before, played = played, min(games, _next_look(test, played, workers))
             found = _decided(test, experiment, match.games(played))
             if found:
+                match.finish()
                 return found
             bar.advance(played - before)
             bar.refresh()
@@ -159,6 +160,7 @@ class _Match:
     def __init__(self, experiment: Experiment, store: Store | None, workers: int) -> None:
         self.experiment, self.store, self.workers = experiment, store, workers
         self.played = None if store is None else store.frame()
+        self.manifest: dict[str, Any] | None = None
 
     def games(self, deals: int) -> pd.DataFrame:
         """Games 0 to deals - 1 of both agents."""
@@ -171,9 +173,28 @@ class _Match:
             for part in iter_batch(entry.agent, deals, seed, self.workers, skip=has, label=entry.label):
                 parts.append(part)
                 if self.store:
+                    self._begin(self.store)
                     self.store.add(part)
         self.played = pd.concat(parts, ignore_index=True)
         return self.played[self.played["game"] < deals]
+
+    def _begin(self, store: Store) -> dict[str, Any]:
+        """The manifest, which says from now on that a run has begun; one that plays nothing leaves no trace."""
+        if self.manifest is None:
+            self.manifest = start_run(facts(self.experiment), store.manifest())
+            store.write_manifest(self.manifest)
+        return self.manifest
+
+    def finish(self) -> None:
+        """Writes the tables, and into the manifest that the run has ended."""
+        if self.store is None or (self.manifest is None and self.store.manifest().get("finished")):
+            return
+        manifest = self._begin(self.store)
+        self.store.compact()
+        frame = self.store.frame()
+        self.store.write_table("summary", summary(frame))
+        self.store.write_table("pairs", pairs(frame, self.experiment.baseline))
+        self.store.write_manifest(finish_run(manifest))
 
 
 def _of(games: pd.DataFrame, entry: Entry, seed: int) -> pd.DataFrame:
@@ -234,18 +255,11 @@ def _experiment(first: Agent, second: Agent, games: int, seed: int) -> Experimen
 
 @contextmanager
 def _stored(experiment: Experiment, store: Store | None) -> Iterator[None]:
-    """A context that holds the lock of the store, if there is one, and writes its manifest and tables."""
+    """A context that holds the lock of the store, if there is one, for this experiment's games."""
     if store is None:
         yield
         return
-    store.check(experiment.name, experiment.keys)
+    store.check(experiment.name, experiment.keys, experiment.parameters)
     with store.lock():
-        store.check(experiment.name, experiment.keys)
-        manifest = start_run(facts(experiment), store.manifest())
-        store.write_manifest(manifest)
+        store.check(experiment.name, experiment.keys, experiment.parameters)
         yield
-        store.compact()
-        frame = store.frame()
-        store.write_table("summary", summary(frame))
-        store.write_table("pairs", pairs(frame, experiment.baseline))
-        store.write_manifest(finish_run(manifest))

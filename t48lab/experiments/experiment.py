@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from functools import cached_property
@@ -79,6 +80,12 @@ class Experiment(Checked):
     def keys(self) -> dict[str, str]:
         """The label of every agent_key that this experiment plays."""
         return {key: entry.label for entry in self.entries for key in self.keys_of(entry).values()}
+
+    @property
+    def parameters(self) -> dict[str, dict[str, Any]]:
+        """By label everything that an agent_key stands for, as plain data."""
+        shared = {"rules": self.rules.model_dump(), "stop_tile": self.stop_tile}
+        return {entry.label: entry.agent.resolved() | shared for entry in self.entries}
 
     def keys_of(self, entry: Entry) -> dict[str, str]:
         """The agent_key of an entry by the spec of each spawner."""
@@ -189,10 +196,10 @@ def run_experiment(
     games or another process is writing to it.
     """
     store = Store(out or Path("results") / experiment.name)
-    store.check(experiment.name, experiment.keys)
+    store.check(experiment.name, experiment.keys, experiment.parameters)
     workers = None if workers is None else checked(Count, workers, "workers")
     with store.lock():
-        store.check(experiment.name, experiment.keys)
+        store.check(experiment.name, experiment.keys, experiment.parameters)
         played = store.played()
         tasks = list(_missing(experiment, played))
         if tasks or not store.manifest().get("finished"):
@@ -205,10 +212,13 @@ def run_experiment(
 
 def _missing(experiment: Experiment, played: set[GameKey]) -> Iterator[Missing]:
     """Each entry and spawner that lacks games, with the games that it has."""
+    known: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for key, spec, seed, game in played:
+        if seed == experiment.seed:
+            known[key, spec].add(game)
     for entry in experiment.entries:
         for spawner in experiment.spawners:
-            key = experiment.keys_of(entry)[spawner.spec]
-            has = {game for *head, game in played if head == [key, spawner.spec, experiment.seed]}
+            has = known[experiment.keys_of(entry)[spawner.spec], spawner.spec]
             if not has.issuperset(range(entry.games)):
                 yield entry, spawner, has
 
@@ -240,6 +250,8 @@ def _play(
         for part in parts:
             store.add(part)
     store.compact()
+    if any(_missing(experiment, store.played())):
+        raise T48Error(f"games were removed from {store.games} during the run, run the same command again")
     store.write_manifest(finish_run(manifest))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,9 +20,10 @@ import pyarrow.parquet as pq
 
 from t48lab.errors import T48Error
 from t48lab.experiments.manifest import check_manifest
-from t48lab.files import abandoned, told, write_whole
+from t48lab.files import Standing, abandoned, is_short, replacing, told, write_whole
 from t48lab.games import COLUMNS
 from t48lab.plaintext import for_csv
+from t48lab.specs import differences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +48,7 @@ class Store:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.games = self.folder / "games"
+        self._standing: Standing | None = None
         try:
             usable = self.folder.is_dir() or not self.folder.exists()
         except OSError as error:
@@ -61,15 +63,10 @@ class Store:
         Labels are the manifest's, so renaming an agent in an experiment renames its old games too.
         Raises T48Error that names the file when a part is damaged or was not written here.
         """
-        frame: pd.DataFrame = self._table().to_pandas()
         agents = self.manifest().get("agents", {})
         labels = {key: label for label, agent in agents.items() for key in agent["agent_keys"].values()}
-        frame["agent"] = (
-            frame["agent_key"].map(labels).astype("str").where(frame["agent_key"].isin(labels), frame["agent"])
-        )
-        rank = {key: place for place, key in enumerate(labels)}
-        frame = frame.drop_duplicates(KEY).assign(_rank=frame["agent_key"].map(rank).fillna(len(rank)))
-        return frame.sort_values(["_rank", *KEY]).drop(columns="_rank").reset_index(drop=True)
+        with _room_for(self.games):
+            return _in_order(self._table().to_pandas(use_threads=False), labels)
 
     def finished(self) -> pd.DataFrame:
         """The `frame` of a folder that holds games; raises T48Error when it holds none, or is a study's."""
@@ -83,8 +80,9 @@ class Store:
 
     def played(self) -> set[GameKey]:
         """The keys of all stored games."""
-        columns = [column.to_pylist() for column in self._table().select(KEY).columns]
-        return set(zip(*columns, strict=True))
+        with _room_for(self.games):
+            columns = [column.to_pylist() for column in self._table().select(KEY).columns]
+            return set(zip(*columns, strict=True))
 
     def agents(self) -> dict[str, str]:
         """The label of each agent_key that has stored games."""
@@ -144,15 +142,17 @@ class Store:
     def write_manifest(self, manifest: dict[str, Any]) -> None:
         """Writes this to manifest.json."""
         text = json.dumps({"schema": SCHEMA_VERSION} | manifest, indent=2, ensure_ascii=False, allow_nan=False)
-        write_whole(self.folder / "manifest.json", text.encode() + b"\n")
+        self._write(self.folder / "manifest.json", text.encode() + b"\n")
 
     def write_table(self, name: str, table: pd.DataFrame) -> Path:
         """The path of `name`.csv, which now holds this table."""
+        import pandas as pd
+
         path = self.folder / f"{name}.csv"
         shown = table.copy()
         for column in table.select_dtypes(exclude=["number", "bool"]).columns:
-            shown[column] = [as_cell(cell) for cell in table[column]]
-        write_whole(path, shown.to_csv(index=False, lineterminator="\n").encode())
+            shown[column] = pd.Series([as_cell(cell) for cell in table[column]], index=table.index, dtype=object)
+        self._write(path, shown.to_csv(index=False, lineterminator="\n").encode())
         return path
 
     def read_table(self, name: str) -> pd.DataFrame | None:
@@ -167,11 +167,14 @@ class Store:
         except (OSError, ValueError) as error:
             raise T48Error(f"{path} is no table ({_first_line(error)}), write it again with `t48lab report`") from None
 
-    def check(self, experiment: str, agents: dict[str, str]) -> None:
+    def check(
+        self, experiment: str, agents: Mapping[str, str], parameters: Mapping[str, Mapping[str, Any]] | None = None
+    ) -> None:
         """Raises T48Error when the folder holds another experiment's games.
 
-        `agents` are labels by agent_key. Another experiment is one of another name, one whose label stands
-        for an agent with other parameters, or one that shares no agent with the stored games.
+        `agents` are labels by agent_key; `parameters` by label say what has changed of an agent. Another
+        experiment is one of another name, one whose label stands for an agent with other parameters, or one that
+        shares no agent with the stored games.
         """
         if not self._parts():
             return
@@ -183,10 +186,19 @@ class Store:
             raise T48Error(f"{self.folder} holds games of experiment {manifest.get('experiment')!r}, {remedy}")
         for key, label in stored.items():
             if key not in agents and label in agents.values():
-                raise T48Error(f"{self.folder} holds games of {label!r} with other parameters, {remedy}")
+                changed = self._changed(manifest, label, parameters or {})
+                raise T48Error(f"{self.folder} holds games of {label!r} with other parameters{changed}, {remedy}")
         if not set(stored) & set(agents):
             names = ", ".join(map(repr, stored.values()))
             raise T48Error(f"{self.folder} holds games of other agents only ({names}), {remedy}")
+
+    def _changed(self, manifest: dict[str, Any], label: str, parameters: Mapping[str, Mapping[str, Any]]) -> str:
+        """What differs between an agent as it played and as it is now, in brackets; "" when that is not known."""
+        before = manifest["agents"].get(label, {}).get("parameters")
+        if before is None or label not in parameters:
+            return ""
+        stored = {name: manifest[name] for name in ("rules", "stop_tile") if name in manifest}
+        return f" ({differences(before | stored, parameters[label]) or 'of another engine'})"
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -202,10 +214,12 @@ class Store:
                 reason = "is in use by another run, wait for its end or choose another --out"
                 raise T48Error(f"{self.folder} {reason}") from None
         try:
+            self._standing = Standing(self.folder, self.games, self.folder / ".lock")
             for draft in abandoned(self.folder):
                 draft.unlink(missing_ok=True)
             yield
         finally:
+            self._standing = None
             guard.release()
 
     def _parts(self) -> list[Path]:
@@ -226,8 +240,34 @@ class Store:
         sink = io.BytesIO()
         pq.write_table(table.replace_schema_metadata({_LABEL: label}), sink, compression="zstd")
         path = self.games / f"part-{digest[:16]}.parquet"
-        write_whole(path, sink.getvalue())
+        self._write(path, sink.getvalue())
         return path
+
+    def _write(self, path: Path, data: bytes) -> None:
+        """Writes a file of the folder; inside `lock()` only as long as the folder and its lock are the same."""
+        if self._standing is None:
+            write_whole(path, data)
+            return
+        self._standing.check()
+        with told(path), replacing(path) as file:
+            file.write(data)
+
+
+def _in_order(frame: pd.DataFrame, labels: dict[str, str]) -> pd.DataFrame:
+    """The games, each once, under these labels by agent_key and in their order, then by spawner, seed and game."""
+    frame["agent"] = frame["agent_key"].map(labels).astype("str").where(frame["agent_key"].isin(labels), frame["agent"])
+    rank = {key: place for place, key in enumerate(labels)}
+    frame = frame.drop_duplicates(KEY).assign(_rank=frame["agent_key"].map(rank).fillna(len(rank)))
+    return frame.sort_values(["_rank", *KEY]).drop(columns="_rank").reset_index(drop=True)
+
+
+@contextmanager
+def _room_for(games: Path) -> Iterator[None]:
+    """A context that turns a lack of memory into one line, which advises nothing that could cost games."""
+    try:
+        yield
+    except MemoryError:
+        raise T48Error(f"memory ran out over {games}, leave its files as they are and give the process more") from None
 
 
 def as_cell(value: object) -> object:
@@ -236,19 +276,29 @@ def as_cell(value: object) -> object:
 
 
 def _read_part(path: Path) -> pa.Table:
-    """The part's rows; raises T48Error when they are not exactly what was written."""
+    """The part's rows; raises T48Error when they are not exactly what was written, or the machine has run out."""
     remedy = "restore it, or delete it to play its games again"
+    data: bytes | None = None
     try:
         data = path.read_bytes()
-    except FileNotFoundError:
+        return _checked_part(path, data, remedy)
+    except (FileNotFoundError, T48Error):
         raise
-    except OSError as error:
-        raise T48Error(f"{path} cannot be read ({_first_line(error)}), {remedy}") from None
-    try:
-        table = pq.read_table(io.BytesIO(data))
-        label = json.loads((table.schema.metadata or {}).get(_LABEL, b"null"))
     except Exception as error:  # Arrow raises many kinds on damaged bytes
-        raise T48Error(f"{path} is damaged ({_first_line(error)}), {remedy}") from None
+        reason = _first_line(error)
+        if is_short(error, len(data or b"")):
+            raise T48Error(
+                f"{path} could not be read, memory or threads have run out ({reason}): leave the file as it is and "
+                "give the process more, or end others"
+            ) from None
+        verb = "cannot be read" if data is None else "is damaged"
+        raise T48Error(f"{path} {verb} ({reason}), {remedy}") from None
+
+
+def _checked_part(path: Path, data: bytes, remedy: str) -> pa.Table:
+    """The rows of a part's bytes; raises T48Error for those of another kind, and whatever Arrow raises on damage."""
+    table = pq.ParquetFile(io.BytesIO(data), pre_buffer=False).read(use_threads=False)  # short of threads, others hang
+    label = json.loads((table.schema.metadata or {}).get(_LABEL, b"null"))
     if not isinstance(label, dict):
         raise T48Error(f"{path} was not written by t48lab, remove it from the folder")
     _check_version(label.get("schema"), path)
