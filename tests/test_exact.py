@@ -95,6 +95,18 @@ def test_positions_of_an_independent_program(home, size):
             assert solution.value(board) == close(float(row[column])), (column, row["board"])
 
 
+@pytest.mark.parametrize("goal", ["score", "adversary", "tile:64"])
+def test_the_best_move_is_worth_what_its_position_is(home, goal):
+    solution = solve(Rules(rows=2, cols=3), goal, folder=home)
+    boards = [Board.parse("2x3: " + row["board"]) for row in ORACLE if (row["rows"], row["cols"]) == ("2", "3")]
+    for board in boards:
+        moves = solution.moves(board)
+        assert tuple(moves) == board.legal_moves
+        reached = goal == "tile:64" and board.max_tile >= 64
+        assert solution.value(board) == close(max(moves.values(), default=float(reached)))
+    assert any(len(solution.moves(board)) > 1 for board in boards)
+
+
 @pytest.mark.parametrize("size", [*SIZES, LARGE])
 def test_random_play_of_an_independent_program(size):
     solving, rules = load("solving"), Rules(rows=size[0], cols=size[1])

@@ -53,6 +53,26 @@ class Solution:
             raise T48Error(f"no play reaches {board.hex} on {here}, give a position before a move")
         return value
 
+    def moves(self, board: Board | str) -> dict[str, float]:
+        """What each legal move is worth: its reward, except for `tile:N`, and the value of what follows.
+
+        The largest is the position's value. Raises T48Error as `value` does.
+        """
+        board = Board.parse(board)
+        self.value(board)
+        made = {name: board.move(name) for name in board.legal_moves}
+        points = not self.objective.startswith("tile")
+        return {name: points * reward + self._answered(after) for name, (after, reward) in made.items()}
+
+    def _answered(self, after: Board) -> float:
+        """The mean or the least value over the spawns on an afterstate."""
+        four = self.rules.four_probability
+        odds = {2: 1.0 - four, 4: four}
+        found = [(odds[tile], self._known(board.low)) for _, _, tile, board in after.spawns() if odds[tile] > 0]
+        if self.objective == "adversary":
+            return min(value for _, value in found)
+        return sum(p * value for p, value in found) / after.empty_count
+
     def _known(self, board: int) -> float:
         value = self._look_up(board)
         assert value is not None
