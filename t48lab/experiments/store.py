@@ -149,9 +149,8 @@ class Store:
     def write_table(self, name: str, table: pd.DataFrame) -> Path:
         """The path of `name`.csv, which now holds this table."""
         path = self.folder / f"{name}.csv"
-        shown = table.copy()
-        for column in table.select_dtypes(exclude=["number", "bool"]).columns:
-            shown[column] = [as_cell(cell) for cell in table[column]]
+        text = table.select_dtypes(exclude=["number", "bool"]).columns
+        shown = table.assign(**{str(column): table[column].map(as_cell) for column in text})
         write_whole(path, shown.to_csv(index=False, lineterminator="\n").encode())
         return path
 
