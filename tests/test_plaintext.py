@@ -138,7 +138,7 @@ def test_duels_are_shown_whole(width):
 def test_many_agents_are_drawn_in_part_and_it_is_said(tmp_path, monkeypatch):
     agents = {f"agent {i}": (1000 + 100 * i, 0.001) for i in range(60)}
     store = Store(tmp_path / "many")
-    store.add(made_up(3, agents))
+    store.add(made_up(3, agents).assign(spec="random"))
     sizes = {}
     for name, draw in FIGURES.items():
         monkeypatch.setitem(FIGURES, name, lambda found, name=name, draw=draw: sized(draw(found), sizes, name))

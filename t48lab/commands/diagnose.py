@@ -65,10 +65,8 @@ def _averages(table: pd.DataFrame) -> str:
         "hit_rate": "of table look-ups are hits",
     }
     shares = {"repeats", "off_corner", "centre", "crowded", "hit_rate"}
-    lines = [
-        f"Means over {len(table)} games of {table['agent'].iloc[0]}, seed {table['seed'].iloc[0]}, "
-        "with 95% intervals (bootstrap):"
-    ]
+    of = f"{len(table)} games of {table['agent'].iloc[0]}, seed {table['seed'].iloc[0]}"
+    lines = [f"Means over {of}, with 95% intervals (bootstrap):"]
     for name, text in words.items():
         values = table[name].dropna().to_numpy(float)
         if len(values):

@@ -147,10 +147,13 @@ def _values(action: str | None, found: SearchResult) -> Table:
     from rich.box import SIMPLE
     from rich.table import Table
 
-    table = Table("", "move", "value", "visits", box=SIMPLE)
+    counted = found.visits is not None
+    table = Table("", "move", "value", *(["visits"] if counted else []), box=SIMPLE)
     for name, value in found.values.items():
         visits = (found.visits or {}).get(name)
         shown = "-" if value is None else f"{value:,.6g}"
-        table.add_row(">" if name == action else "", name, shown, "" if visits is None else f"{visits:,}")
-    table.columns[2].justify = table.columns[3].justify = "right"
+        counts = ["" if visits is None else f"{visits:,}"] if counted else []
+        table.add_row(">" if name == action else "", name, shown, *counts)
+    for column in table.columns[2:]:
+        column.justify = "right"
     return table

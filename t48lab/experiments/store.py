@@ -146,12 +146,9 @@ class Store:
 
     def write_table(self, name: str, table: pd.DataFrame) -> Path:
         """The path of `name`.csv, which now holds this table."""
-        import pandas as pd
-
         path = self.folder / f"{name}.csv"
-        shown = table.copy()
-        for column in table.select_dtypes(exclude=["number", "bool"]).columns:
-            shown[column] = pd.Series([as_cell(cell) for cell in table[column]], index=table.index, dtype=object)
+        text = table.select_dtypes(exclude=["number", "bool"]).columns
+        shown = table.assign(**{str(column): table[column].map(as_cell) for column in text})
         self._write(path, shown.to_csv(index=False, lineterminator="\n").encode())
         return path
 
