@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from t48lab.programs import ENGINE
 
 import t48lab
 from t48lab import (
@@ -25,6 +24,7 @@ from t48lab import (
     make_agent,
     make_spawner,
 )
+from t48lab.agents.programs import ENGINE
 from t48lab.specs import digest
 
 OWN = Evaluator(terms={"empty": 12.5, "monotonicity": {"weight": 47.0, "exponent": 3.5}}, lost=-1000.0)
