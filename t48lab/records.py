@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import functools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, get_args, get_origin
 
 import numpy as np
@@ -64,6 +64,8 @@ class Checked(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _plain_numbers(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
         return {k: v.item() if isinstance(v, np.generic) else v for k, v in data.items()}
 
     @model_validator(mode="after")

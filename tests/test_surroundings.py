@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from t48lab import Evaluator, Expectimax, make_agent, play_batch
 from t48lab.agents import search_together
+from t48lab.commands import play
 from t48lab.commands.cli import status
 from t48lab.errors import T48Error
 from t48lab.experiments import load_experiment
@@ -139,17 +139,21 @@ def test_the_conversation_knows_arrows_undo_and_the_score():
     assert out.count("This is where the game begins.") == 2
 
 
-def test_an_interrupted_game_shows_how_far_it_came():
-    assert tool("play", "--agent", "expectimax:depth=1")[0] == 0
-    command = [sys.executable, "-m", "t48lab", "play", "--agent", "expectimax:depth=5"]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.communicate(timeout=8)
-    process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
+@pytest.mark.parametrize("moves", [0, 1, 7])
+def test_an_interrupted_game_shows_how_far_it_came(capsys, monkeypatch, moves):
+    scenes = play._scenes
+
+    def interrupted(task):
+        for scene in scenes(task):
+            if scene.moves == moves:
+                raise KeyboardInterrupt
+            yield scene
+
+    monkeypatch.setattr(play, "_scenes", interrupted)
+    assert status(["play", "--agent", "expectimax:depth=4"]) == 130
+    out, errors = capsys.readouterr()
     assert said(errors) == "t48lab: interrupted: the game was not played to its end\n"
-    assert "score " in out
+    assert (f", {moves - 1:,} moves\nagent expectimax:depth=4" in out) if moves else out == ""
 
 
 def copied(folder):
