@@ -134,14 +134,17 @@ def pairing_note(table: pd.DataFrame) -> str:
     )
 
 
-def write_report(folder: str | Path, baseline: str | None = None, width: int = 160) -> list[Sheet | str]:
+def write_report(
+    folder: str | Path, baseline: str | None = None, width: int = 160, older: bool = False
+) -> list[Sheet | str]:
     """What a terminal of this width should show of a results folder, after writing all of its tables and figures.
 
     Written: summary.csv, pairs.csv, correlations.csv, front.csv, report.md, tables/*.tex, figures/*.png and *.svg.
+    They show the games that the last run asked for, all stored ones with `older`.
     Raises T48Error when the folder holds no games or the baseline none.
     """
     store = Store(folder)
-    games, manifest = store.frame(), store.manifest()
+    games, manifest = store.frame() if older else store.asked(), store.manifest()
     if games.empty:
         raise T48Error(f"{folder} holds no games, give the folder of an experiment that has been run")
     groups = {label: agent.get("group", "") for label, agent in manifest.get("agents", {}).items()}

@@ -65,6 +65,16 @@ class Store:
         with _room_for(self.games):
             return _in_order(self._table().to_pandas(use_threads=False), labels)
 
+    def asked(self) -> pd.DataFrame:
+        """The games that the last run asked for, as `frame` has them: other seeds, agents and games are left out.
+
+        All games where the manifest does not say.
+        """
+        frame, asked = self.frame(), self.manifest().get("asked")
+        if asked is None:
+            return frame
+        return frame[are_asked(frame, asked)].reset_index(drop=True)
+
     def played(self) -> set[GameKey]:
         """The keys of all stored games."""
         with _room_for(self.games):
@@ -230,6 +240,13 @@ class Store:
             replace_whole(path, data)
 
 
+def are_asked(frame: pd.DataFrame, asked: dict[str, Any]) -> pd.Series[bool]:
+    """Which games have the seed that is asked for, and a number below that of the games asked of their agent_key."""
+    most = [asked["games"].get(key, 0) for key in frame["agent_key"]]
+    found: pd.Series[bool] = (frame["seed"] == asked["seed"]) & (frame["game"] < most)
+    return found
+
+
 def _in_order(frame: pd.DataFrame, labels: dict[str, str]) -> pd.DataFrame:
     """The games, each once, under these labels by agent_key and in their order, then by spawner, seed and game."""
     frame["agent"] = frame["agent_key"].map(labels).astype("str").where(frame["agent_key"].isin(labels), frame["agent"])
@@ -295,6 +312,9 @@ def _upgraded(table: pa.Table, version: int) -> pa.Table:
 
 def _is_manifest(data: Any) -> bool:
     if not isinstance(data, dict) or not isinstance(data.get("agents"), dict):
+        return False
+    asked = data.get("asked")
+    if asked is not None and not (isinstance(asked, dict) and isinstance(asked.get("games"), dict) and "seed" in asked):
         return False
     return all(isinstance(a, dict) and isinstance(a.get("agent_keys"), dict) for a in data["agents"].values())
 
