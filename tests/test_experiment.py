@@ -179,14 +179,17 @@ def test_running_again_plays_nothing_and_more_games_only_the_missing(tmp_path):
     kept = more[more["game"] < 6].reset_index(drop=True)
     pd.testing.assert_frame_equal(kept, first)  # with the same seconds: nothing was played again
     fewer = run_experiment(make_experiment(QUICK, "try", games=2), out)
-    pd.testing.assert_frame_equal(fewer, more)
+    pd.testing.assert_frame_equal(fewer, more[more["game"] < 2].reset_index(drop=True))
+    pd.testing.assert_frame_equal(Store(out).frame(), more)
 
 
 def test_agents_and_seeds_may_be_added(tmp_path):
     out = tmp_path / "out"
     run_experiment(make_experiment(QUICK, "try"), out)
     wider = {**QUICK, "seed": 5, "agents": {"priority": "priority", "renamed": "random"}}
-    frame = run_experiment(make_experiment(wider, "try"), out)
+    asked = run_experiment(make_experiment(wider, "try"), out)
+    assert dict(asked.groupby("agent").size()) == {"priority": 6, "renamed": 6}
+    frame = Store(out).frame()
     assert dict(frame.groupby("agent").size()) == {"greedy": 6, "priority": 6, "renamed": 12}
     manifest = Store(out).manifest()
     assert manifest["seeds"] == [0, 5]

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -11,7 +12,7 @@ from results_frames import AGENTS, made_up
 from study_files import ROOT
 
 from t48lab.errors import T48Error
-from t48lab.experiments import Store, duel, run_experiment
+from t48lab.experiments import Store, duel, run_experiment, verify, write_report
 from t48lab.experiments.experiment import make_experiment
 from t48lab.experiments.store import KEY
 from t48lab.files import is_short
@@ -126,6 +127,31 @@ def test_other_parameters_are_named(tmp_path, change, words):
     with pytest.raises(T48Error, match=r"holds games of 'mine' with other parameters \(") as caught:
         run_experiment(experiment(games=3, **change), tmp_path, workers=1)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 8},
+        {"games": 10},
+        {"agents": {"mine": "greedy:by=reward"}},
+        {"agents": {"mine": "greedy:by=reward", "another": "priority"}, "seed": 9},
+    ],
+)
+def test_a_report_shows_what_the_file_asks_for(tmp_path, change):
+    run_experiment(experiment(), tmp_path, workers=1)
+    changed = experiment(**change)
+    frame = run_experiment(changed, tmp_path, workers=1)
+    assert set(frame["agent"]) == {entry.label for entry in changed.entries}
+    assert set(frame["seed"]) == {changed.seed}
+    assert set(frame.groupby("agent").size()) == {changed.entries[0].games}
+    assert len(Store(tmp_path).frame()) >= 80
+    for older, games in ((False, len(frame)), (True, len(Store(tmp_path).frame()))):
+        write_report(tmp_path, older=older)
+        assert pd.read_csv(tmp_path / "summary.csv")["games"].sum() == games
+        assert "summary.csv" in verify(tmp_path, games=1).tables
+    back = run_experiment(experiment(), tmp_path, workers=1)
+    assert (len(back), set(back["seed"])) == (80, {7})
 
 
 def test_flipped_bits_in_the_names_of_columns_are_told(tmp_path):

@@ -16,12 +16,13 @@ _PLAIN_WIDTH = 160
 @click.command("report")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--baseline", metavar="AGENT", help="Label of the agent that the others are compared with.")
-def command(folder: Path, baseline: str | None) -> None:
+@click.option("--older", is_flag=True, help="Show older games too: other seeds, agents and numbers of games.")
+def command(folder: Path, baseline: str | None, older: bool) -> None:
     """Print and write tables and figures.
 
     DIR is a results folder, such as `run` leaves.
     """
-    show(folder, baseline)
+    show(folder, baseline, older)
 
 
 def wide_console() -> Console:
@@ -34,13 +35,13 @@ def wide_console() -> Console:
     return console
 
 
-def show(folder: Path, baseline: str | None = None) -> None:
+def show(folder: Path, baseline: str | None = None, older: bool = False) -> None:
     """Prints a folder's report after writing its files."""
     from t48lab.experiments import write_report
     from t48lab.plaintext import visible
 
     console = wide_console()
-    for part in write_report(folder, baseline):
+    for part in write_report(folder, baseline, older):
         if isinstance(part, str):
             click.echo(visible(part))
         else:

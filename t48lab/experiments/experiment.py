@@ -28,7 +28,7 @@ from t48lab.analysis import pairs, summary
 from t48lab.errors import T48Error
 from t48lab.evaluators import is_path
 from t48lab.experiments.manifest import finish_run, start_run
-from t48lab.experiments.store import GameKey, Store
+from t48lab.experiments.store import GameKey, Store, are_asked
 from t48lab.files import read_toml
 from t48lab.games import iter_batch
 from t48lab.records import Checked, Count, FolderName, Seed, StopTile, Table, check_keys, checked, nearest
@@ -189,7 +189,7 @@ def run_experiment(
     progress: bool = False,
     executor: Executor | None = None,
 ) -> pd.DataFrame:
-    """All games of the experiment's folder (default results/<name>), after playing those that it lacks.
+    """The games that the experiment asks for, after playing those that its folder (default results/<name>) lacks.
 
     Writes games/, manifest.json, summary.csv and pairs.csv there. Ctrl-C keeps what is finished; the same call
     goes on from there. Raises T48Error, before anything is written, when the folder holds another experiment's
@@ -204,10 +204,23 @@ def run_experiment(
         tasks = list(_missing(experiment, played))
         if tasks or not store.manifest().get("finished"):
             _play(experiment, store, tasks, workers, progress, executor)
-        frame = store.frame()
+        _ask(experiment, store)
+        frame = store.asked()
         store.write_table("summary", summary(frame))
         store.write_table("pairs", pairs(frame, experiment.baseline))
     return frame
+
+
+def _ask(experiment: Experiment, store: Store) -> None:
+    """Notes in the manifest which games are asked for, where the folder holds others too: older ones stay stored."""
+    asked = {
+        "seed": experiment.seed,
+        "games": {key: entry.games for entry in experiment.entries for key in experiment.keys_of(entry).values()},
+    }
+    manifest = store.manifest()
+    whole = bool(are_asked(store.frame(), asked).all())
+    if manifest.get("asked", asked if whole else None) != asked:
+        store.write_manifest(manifest | {"asked": asked})
 
 
 def _missing(experiment: Experiment, played: set[GameKey]) -> Iterator[Missing]:

@@ -37,6 +37,11 @@ class _Agent(_Kept):
     parameters: dict[str, Any] = Field(default_factory=dict)
 
 
+class _Asked(_Kept):
+    seed: Seed
+    games: dict[str, Count]
+
+
 class _Manifest(_Run):
     experiment: str | None = None
     title: str | None = None
@@ -47,6 +52,7 @@ class _Manifest(_Run):
     stop_tile: StopTile = None
     agents: dict[str, _Agent]
     runs: tuple[_Run, ...] = ()
+    asked: _Asked | None = None
 
 
 def check_manifest(data: Any) -> None:

@@ -70,14 +70,15 @@ def pairing_note(table: pd.DataFrame) -> str:
     )
 
 
-def write_report(folder: str | Path, baseline: str | None = None) -> list[Sheet | str]:
+def write_report(folder: str | Path, baseline: str | None = None, older: bool = False) -> list[Sheet | str]:
     """What a terminal should show of a results folder, after writing all of its tables and figures.
 
     Written: summary.csv, pairs.csv, correlations.csv, front.csv, report.md, tables/*.tex, figures/*.png and *.svg.
+    They show the games that the last run asked for, all stored ones with `older`.
     Raises T48Error when the folder holds no games or the baseline none.
     """
     store = Store(folder)
-    games, manifest = store.finished(), store.manifest()
+    games, manifest = store.finished(older), store.manifest()
     groups = {label: agent.get("group", "") for label, agent in manifest.get("agents", {}).items()}
     usual = manifest.get("baseline")
     tables = make_tables(games, baseline or (usual if usual in set(games["agent"]) else None))

@@ -68,15 +68,29 @@ class Store:
         with _room_for(self.games):
             return _in_order(self._table().to_pandas(use_threads=False), labels)
 
-    def finished(self) -> pd.DataFrame:
-        """The `frame` of a folder that holds games; raises T48Error when it holds none, or is a study's."""
+    def finished(self, older: bool = True) -> pd.DataFrame:
+        """The `frame` of a folder that holds games, without `older` as `asked` has it.
+
+        Raises T48Error when it holds no games, or is a study's.
+        """
         frame = self.frame()
         if frame.empty:
             own = [str(path.parent) for path in sorted(self.folder.glob("*/games")) if any(path.glob("*.parquet"))]
             if own or any((self.folder / name).exists() for name in _OF_STUDIES):
                 raise T48Error(_study(self.folder, own))
             raise T48Error(f"{self.folder} holds no games, give the folder of an experiment that has been run")
-        return frame
+        return frame if older else self._asked(frame)
+
+    def asked(self) -> pd.DataFrame:
+        """The games that the last run asked for, as `frame` has them: other seeds, agents and games are left out.
+
+        All games where the manifest does not say.
+        """
+        return self._asked(self.frame())
+
+    def _asked(self, frame: pd.DataFrame) -> pd.DataFrame:
+        asked = self.manifest().get("asked")
+        return frame if asked is None else frame[are_asked(frame, asked)].reset_index(drop=True)
 
     def played(self) -> set[GameKey]:
         """The keys of all stored games."""
@@ -248,6 +262,13 @@ class Store:
         self._standing.check()
         with told(path), replacing(path) as file:
             file.write(data)
+
+
+def are_asked(frame: pd.DataFrame, asked: dict[str, Any]) -> pd.Series[bool]:
+    """Which games have the seed that is asked for, and a number below that of the games asked of their agent_key."""
+    most = [asked["games"].get(key, 0) for key in frame["agent_key"]]
+    found: pd.Series[bool] = (frame["seed"] == asked["seed"]) & (frame["game"] < most)
+    return found
 
 
 def _in_order(frame: pd.DataFrame, labels: dict[str, str]) -> pd.DataFrame:
