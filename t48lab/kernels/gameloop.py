@@ -70,7 +70,7 @@ def play_game(
 
     The streams `choices` and `spawns` move on; the log is written from its third byte on.
     """
-    moves, rules, joined = agent.moves, agent.rules, joining(agent)
+    moves, rules = agent.moves, agent.rules
     out, s_out = np.zeros(OUT.SIZE), np.zeros(OUT.SIZE)
     count, ended = np.int64(0), np.int64(END.OVER)
     row[:] = 0
@@ -82,7 +82,10 @@ def play_game(
             ended = np.int64(END.STOP_TILE)
             break
         seen = ranked_down(low, high)
-        direction = search(seen, joined if joins(seen, low, high) else agent, choices, out)
+        if joins(seen, low, high):
+            direction = search(seen, joining(agent), choices, out)
+        else:
+            direction = search(seen, agent, choices, out)
         after, high, direction = settle(low, high, direction, moves, rules)
         if direction < 0:
             break
