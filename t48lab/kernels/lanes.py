@@ -244,7 +244,7 @@ def _prefetch(context, place, k):
         start = builder.bitcast(builder.gep(arguments[0], [arguments[1]]), _I8.as_pointer())
         kind = ir.FunctionType(ir.VoidType(), [start.type, _I32, _I32, _I32])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [start, *(ir.Constant(_I32, n) for n in (1, 3, 1))])
+        builder.call(function, [start, *(ir.Constant(_I32, n) for n in (0, 3, 1))])
         return context.get_dummy_value()
 
     return types.void(P_F32, types.uint64), generate
