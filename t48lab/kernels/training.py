@@ -57,7 +57,7 @@ def build_slides(moves):
     A word holds the line after a slide to the left or up (bits 0 to 15), to the right or down (16 to 31), and the
     points of either (from 32 on). Two equal tables are one, so that less memory is read: uint64[65536].
     """
-    left, right, down = moves.astype(np.uint64).reshape(3, TABLE)
+    left, right, down = moves[: 3 * TABLE].astype(np.uint64).reshape(3, TABLE)
     lines = np.arange(TABLE, dtype=np.uint64)
     points = _potentials(left) - _potentials(lines)
     rows, columns = (left | there << U(16) | points << U(32) for there in (right, down))
