@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from t48lab.commands.advising import converse
+from t48lab.commands.conversation import converse
 
 if TYPE_CHECKING:
     from t48lab.agents import Agent, SearchResult
