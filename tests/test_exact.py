@@ -177,6 +177,24 @@ def test_threads_change_no_bit(tmp_path, size):
         assert {path.read_bytes() == one.read_bytes() for path in others} == {True}
 
 
+@pytest.mark.parametrize("size", [(2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3)])
+def test_every_board_has_a_key_that_tells_it_from_the_others(size):
+    keys, (_, numbers) = load("keys"), Rules(rows=size[0], cols=size[1]).arrays()
+    random, cells = np.random.default_rng(5), size[0] * size[1]
+    alone = [np.eye(cells, dtype=int)[cell] * rank for cell in range(cells) for rank in (1, 2, 10)]
+    for ranks in [*alone, *random.integers(0, 11, (300, cells))]:
+        board = board_of(ranks.reshape(size))
+        key, back = np.zeros(1, np.uint32), np.zeros(1, np.uint64)
+        for symmetric in (False, True):
+            images = [b.low for b in board.symmetries() if (b.rows, b.cols) == size] if symmetric else [board.low]
+            keys.write_keys(np.array([board.low], np.uint64), 1, numbers, symmetric, key)
+            keys.write_boards(key, 0, 1, np.uint64(board.to_array().sum()), numbers, back)
+            assert (key[0] != 0) == bool(board.low)
+            assert int(back[0]) == max(images)
+    keys.write_keys(np.zeros(1, np.uint64), 1, numbers, False, key)
+    assert key[0] == 0
+
+
 def test_more_positions_are_expected_than_there_are():
     for size, (positions, *_) in FACTS.items():
         assert positions < at_most(Rules(rows=size[0], cols=size[1])) < 6 * positions

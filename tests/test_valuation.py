@@ -84,6 +84,15 @@ def test_samples_agree_with_exact_values(home, spec):
         assert abs((scores["max_tile"] >= tile).mean() - p) < 4 * (p * (1 - p) / games) ** 0.5 + 1e-9
 
 
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_samples_agree_on_3x3_where_tiles_are_driven_into_the_last_corner(home):
+    rules, spec, games = Rules(rows=3, cols=3), "priority:order=down/right/left/up", 20_000
+    value, scores = exact_value(spec, rules, folder=home), play_batch(spec, games, rules=rules)["score"]
+    assert abs(scores.mean() - value.mean) < 4 * (value.variance / games) ** 0.5
+    assert value.tiles[4] == close(1.0)
+
+
 @pytest.mark.compiled
 def test_threads_and_interruptions_change_no_bit(home, monkeypatch):
     rules, spec = Rules(rows=2, cols=3), "expectimax:depth=2"

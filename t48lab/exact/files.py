@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from t48lab.errors import T48Error
 from t48lab.files import told
 
-VERSION = 1
+VERSION = 2
 HEAD, ROW = 1024, 24
 
 

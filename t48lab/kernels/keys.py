@@ -1,8 +1,8 @@
 """Positions of small boards as keys of 32 bits, symmetric ones under one key, and open-addressed tables of keys.
 
 All positions of one layer have the same sum of tiles. So a board of nine cells is known by its first eight, of four
-bits each, and a key of 32 bits says which it is. The key of a board is that of its largest symmetric image: large
-ranks stand first, no board has key 0, and 0 marks a free slot. A table is a plain array of keys; its size is any
+bits each. These and 1 are its key: 0 is left to mark a free slot, also where the ninth cell holds the only tile. The
+key of symmetric boards is that of the largest. A table is a plain array of keys; its size is any
 number, and a key's first slot is its hash scaled to that size (Lemire 2019, "Fast random integer generation in an
 interval", ACM TOMACS 29).
 """
@@ -48,7 +48,7 @@ def write_keys(boards, count, rules, symmetric, keys):
         b = b >> across
         packed = ((b >> U(48)) & cut) << side | ((b >> U(32)) & cut)
         packed = (packed << side | ((b >> U(16)) & cut)) << side | (b & cut)
-        keys[i] = np.uint32((packed >> drop) & WORD32)
+        keys[i] = np.uint32(((packed >> drop) & WORD32) + U(b != U(0)))
 
 
 @njit(types.void(KEYS, I64, I64, U64, U64S, U64S), **KERNEL)
@@ -60,7 +60,7 @@ def write_boards(keys, first, count, total, rules, boards):
     cut = (U(1) << side) - U(1) if side < U(16) else U(0xFFFF)
     ninth, corner = rows * cols > U(8), U(48) - U(16) * (rows - U(1)) + across
     for i in range(count):
-        key = U(keys[first + i])
+        key = U(keys[first + i]) - U(keys[first + i] != 0)
         packed = key << drop
         b = ((packed >> (side + side + side)) & cut) << U(48) | ((packed >> (side + side)) & cut) << U(32)
         b = (b | ((packed >> side) & cut) << U(16) | (packed & cut)) << across
