@@ -22,6 +22,7 @@ from t48lab.commands import (
     duel,
     exact,
     notebooks,
+    pack,
     play,
     report,
     run,
@@ -48,7 +49,23 @@ def cli(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-COMMANDS = (run, report, tune, train, duel, verify, advise, play, diagnose, claims, bench, solve, exact, notebooks)
+COMMANDS = (
+    run,
+    report,
+    tune,
+    train,
+    pack,
+    duel,
+    verify,
+    advise,
+    play,
+    diagnose,
+    claims,
+    bench,
+    solve,
+    exact,
+    notebooks,
+)
 
 for module in COMMANDS:
     cli.add_command(module.command)

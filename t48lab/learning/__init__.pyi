@@ -1,6 +1,9 @@
 from .nets import Net as Net
 from .nets import open_net as open_net
 from .nets import save_net as save_net
+from .packing import Packed as Packed
+from .packing import open_packed as open_packed
+from .packing import pack_net as pack_net
 from .structure import STRUCTURES as STRUCTURES
 from .structure import Structure as Structure
 from .trainer import train as train

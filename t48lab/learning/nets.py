@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -68,12 +69,8 @@ def save_net(
         **(facts or {}),
         "arrays": {name: {"count": len(array), "sha256": _digest(array)} for name, array in arrays.items()},
     }
-    text = json.dumps(header, allow_nan=False)
-    body = f"{text}\n{hashlib.sha256(text.encode()).hexdigest()}\n".encode()
-    start = -(-(_FIRST_LINE + len(body)) // _PAGE) * _PAGE
     with whole(path) as file:
-        file.write(f"{_MAGIC} {_VERSION} {start}\n".ljust(_FIRST_LINE).encode() + body)
-        file.seek(start)
+        write_head(file, _MAGIC, header)
         for array in arrays.values():
             _write(file, array)
         file.truncate()
@@ -86,8 +83,8 @@ def open_net(path: str | Path) -> Net:
     The arrays are mapped: processes that open one file share its memory, and writing to them changes no file.
     """
     path = Path(path)
-    try:
-        header, start = _read_header(path)
+    with read_well(path):
+        header, start = read_head(path, _MAGIC)
         arrays, places = {}, start
         for name, array in header["arrays"].items():
             arrays[name] = np.memmap(path, "<f4", "c", places, (array["count"],)).view(np.ndarray)
@@ -102,21 +99,37 @@ def open_net(path: str | Path) -> Net:
             sums=arrays.get("sums"),
             digest=header["arrays"]["weights"]["sha256"],
         )
+
+
+@contextmanager
+def read_well(path: Path) -> Iterator[None]:
+    """A context that turns what reading a file of numbers may raise into one line."""
+    try:
+        yield
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise T48Error(f"cannot read {path} ({reason}), give the path of a net") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         if isinstance(error, T48Error):
             raise
         raise T48Error(f"{path} is damaged (it ends early, or its head is not whole), restore it") from None
 
 
-def _read_header(path: Path) -> tuple[dict[str, Any], int]:
-    """(header, bytes before the first number) of a net file."""
+def write_head(file: BinaryIO, magic: str, header: Mapping[str, Any]) -> None:
+    """Writes the head of a file of numbers; the first of them is to be written next."""
+    text = json.dumps(header, allow_nan=False)
+    body = f"{text}\n{hashlib.sha256(text.encode()).hexdigest()}\n".encode()
+    start = -(-(_FIRST_LINE + len(body)) // _PAGE) * _PAGE
+    file.write(f"{magic} {_VERSION} {start}\n".ljust(_FIRST_LINE).encode() + body)
+    file.seek(start)
+
+
+def read_head(path: Path, magic: str) -> tuple[dict[str, Any], int]:
+    """(header, bytes before the first number) of a file; raises T48Error, OSError, and ValueError on damage."""
     with path.open("rb") as file:
         first = file.read(_FIRST_LINE).decode("ascii", "replace")
-        magic, _, rest = first.partition(f"{_MAGIC} ")
-        if magic or not rest:
+        before, _, rest = first.partition(f"{magic} ")
+        if before or not rest:
             raise T48Error(f"{path} is not a net of t48lab, give the path of one")
         version, start = map(int, rest.split())
         if version > _VERSION:
