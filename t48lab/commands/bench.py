@@ -123,20 +123,27 @@ def calls() -> dict[str, dict[str, float]]:
 def _print(found: dict[str, Any]) -> None:
     from t48lab.experiments import Sheet
 
+    console, machine = wide_console(), found["machine"]
     random = found["speeds"]["random"]["moves_per_s"]
     nodes = [[spec, f"{nodes:,}"] for spec, nodes in found["fingerprint"]["nodes"].items()]
-    speeds = [
-        [spec, f"{row['games']:,}", f"{row['moves_per_s']:,.0f}", f"{row['nodes_per_s']:,.0f}"]
-        + [f"{row['moves_per_s'] / random:.3%}"]
-        for spec, row in found["speeds"].items()
-    ]
+    speeds = []
+    for spec, row in found["speeds"].items():
+        rates = [f"{row[name]:,.0f}" for name in ("games", "moves_per_s", "nodes_per_s")]
+        speeds.append([spec, *rates, f"{row['moves_per_s'] / random:.3%}"])
     called = [[spec, f"{row['search_ms']:.3f}", f"{row['compiled_ms']:.3f}"] for spec, row in found["calls"].items()]
-    digest, machine = found["fingerprint"]["digest"], found["machine"]
-    heads = ["agent", "games", "moves/s", "nodes/s", "of random play"]
-    console = wide_console()
-    console.print(Sheet(f"Fingerprint {digest}", ["search", "nodes"], [("", nodes)], "Equal on every machine."))
-    console.print(
-        Sheet("Speed, one thread", heads, [("", speeds)], f"{machine['processor']}, {machine['cores']} cores.")
-    )
-    heads = ["agent", "search, ms", "compiled call, ms"]
-    console.print(Sheet("One search of one position", heads, [("", called)], f"Medians of {_CALLS} calls."))
+    for title, heads, rows, note in (
+        (f"Fingerprint {found['fingerprint']['digest']}", ["search", "nodes"], nodes, "Equal on every machine."),
+        (
+            "Speed, one thread",
+            ["agent", "games", "moves/s", "nodes/s", "of random play"],
+            speeds,
+            f"{machine['processor']}, {machine['cores']} cores.",
+        ),
+        (
+            "One search of one position",
+            ["agent", "search, ms", "compiled call, ms"],
+            called,
+            f"Medians of {_CALLS} calls.",
+        ),
+    ):
+        console.print(Sheet(title, heads, [("", rows)], note))

@@ -49,11 +49,10 @@ def _show(found: dict[str, ExactValue], size: str) -> None:
 
     tiles = [tile for tile in next(iter(found.values())).tiles if any(v.tiles[tile] >= 0.0005 for v in found.values())]
     shown = tiles[-_TILES_SHOWN:]
-    rows = [
-        [name, f"{value.mean:,.6g}", f"{value.variance**0.5:,.4g}", *(f"{value.tiles[tile]:.3%}" for tile in shown)]
-        + [f"{value.positions:,}"]
-        for name, value in found.items()
-    ]
+    rows = []
+    for name, value in found.items():
+        chances = [f"{value.tiles[tile]:.3%}" for tile in shown]
+        rows.append([name, f"{value.mean:,.6g}", f"{value.variance**0.5:,.4g}", *chances, f"{value.positions:,}"])
     heads = ["agent", "mean score", "standard deviation", *map(str, shown), "positions"]
     note = "Computed from every position that the agent can reach; nothing is sampled."
     wide_console().print(Sheet(f"Exact values on {size}: points, and chances of a tile", heads, [("", rows)], note))
