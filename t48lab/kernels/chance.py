@@ -183,9 +183,7 @@ def last_moves_net(b, free, back, first, moves, lines, extra, f):
             m, q = U(moves[spawned]), U(moves[back + spawned])
             v, u = ILLEGAL, ILLEGAL
             if left_moves | (m != spawned):
-                v = np.float64(
-                    net_value((left & rest) | (m << shift), cross_left | (spread(m) << turn), lines, extra)
-                )
+                v = np.float64(net_value((left & rest) | (m << shift), cross_left | (spread(m) << turn), lines, extra))
             if wide | right_moves | (q != spawned):
                 u = np.float64(
                     net_value((right & rest) | (q << shift), cross_right | (spread(q) << turn), lines, extra)

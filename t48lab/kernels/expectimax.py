@@ -10,7 +10,7 @@ from t48lab.kernels.bitboard import popcount, slide, trailing_zeros
 from t48lab.kernels.chance import HEAD, ILLEGAL, NET_LEAVES, ONE, ZERO, U, chance
 from t48lab.kernels.choice import TIE, preferred
 from t48lab.kernels.clock import cpu
-from t48lab.kernels.layout import BLOCK, CLASS, CORNER, EXTRA, FORM, OUT, REALS, RULES, SETTINGS, TABLE
+from t48lab.kernels.layout import BLOCK, CLASS, CORNER, EXTRA, FORM, NET, OUT, REALS, RULES, SETTINGS, TABLE
 from t48lab.kernels.lines import earned, fitted
 from t48lab.kernels.pointers import pointer
 from t48lab.kernels.rng import mix64
@@ -32,7 +32,7 @@ def cost(probability):
 @njit(I64(I64S, U64S, I64S), **KERNEL)
 def fast_leaves(settings, rules, extra):
     """How leaves are valued: 1 by `last_moves`, 2 by it with a peak term, 3 by a net, 0 one by one."""
-    if extra[EXTRA.FORM] == FORM.NET and not settings[SETTINGS.LEAF_STATE]:
+    if extra[EXTRA.FORM] == FORM.NET and extra[EXTRA.BLOCKS + NET.SQUARE] and not settings[SETTINGS.LEAF_STATE]:
         return NET_LEAVES
     if settings[SETTINGS.LEAF_STATE] or extra[EXTRA.CLASS] == CLASS.WHOLE_BOARD:
         return 0

@@ -252,7 +252,7 @@ class Class(NamedTuple):
 
 
 class Form(NamedTuple):
-    """How an evaluator of a whole board is stored: terms (lines.py), tables over tuples (cells.py), a net (netvalue.py)."""
+    """How an evaluator of a whole board is stored: terms (lines.py), tables (cells.py), a net (netvalue.py)."""
 
     TERMS: int = 0
     CELLS: int = 1

@@ -31,7 +31,7 @@ def words_at(extra, k):
     return extra[k:].view(np.uint64)
 
 
-@overload(words_at, inline="always")
+@overload(words_at)
 def _words_at_compiled(extra, k):
     return lambda extra, k: _words_at(extra, k)
 
@@ -63,7 +63,7 @@ def entries_at(lines, places, square):
     return np.int64(lines.view(np.int16)[places[: 8 if square else 4]].sum(dtype=np.int64))
 
 
-@overload(entries_at, inline="always")
+@overload(entries_at)
 def _entries_at_compiled(lines, places, square):
     def both(lines, places, square):
         total = _upright(lines, places)
@@ -87,7 +87,7 @@ def thirty_two_times(words):
     return words << np.uint64(5)
 
 
-@overload(thirty_two_times, inline="always")
+@overload(thirty_two_times)
 def _thirty_two_times_compiled(words):
     return lambda words: _thirty_two_times(words)
 
@@ -107,9 +107,7 @@ def _potential(context, board):
             empty = builder.zext(builder.icmp_unsigned("==", ranks, ir.Constant(words, [0] * LANES)), words)
             total = builder.add(total, builder.add(earned, empty))
         name = f"llvm.vector.reduce.add.v{LANES}i64"
-        function = builder.module.globals.get(name) or ir.Function(
-            builder.module, ir.FunctionType(_I64, [words]), name
-        )
+        function = builder.module.globals.get(name) or ir.Function(builder.module, ir.FunctionType(_I64, [words]), name)
         return builder.call(function, [total])
 
     return types.int64(types.uint64), generate
@@ -120,8 +118,6 @@ def points_of(board):
     return potential(board)
 
 
-@overload(points_of, inline="always")
+@overload(points_of)
 def _points_of_compiled(board):
     return lambda board: _potential(board)
-
-
