@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from t48lab.compiled import load
 from t48lab.errors import T48Error
 from t48lab.records import nearest
 from t48lab.rules import Rules
@@ -170,17 +171,13 @@ class Board:
         return Move(after, after._potential() - self._potential())
 
     def _slide(self, direction: str) -> Board:
-        from t48lab.kernels.exact import slide_planes
-
         moves, rules = self.rules().arrays()
         low, high = (np.uint64(plane) for plane in self.planes)
-        planes = slide_planes(low, high, DIRECTIONS.index(direction), moves, rules)
+        planes = load("exact").slide_planes(low, high, DIRECTIONS.index(direction), moves, rules)
         return Board(int(planes[0]), int(planes[1]), self.rows, self.cols)
 
     def _potential(self) -> int:
-        from t48lab.kernels.exact import full_potential
-
-        return int(full_potential(np.uint64(self.low), np.uint64(self.high)))
+        return int(load("exact").full_potential(np.uint64(self.low), np.uint64(self.high)))
 
     def spawns(self) -> Iterator[tuple[int, int, int, Board]]:
         """Every (row, column, tile, board) that a spawn of a 2 or a 4 can lead to, row by row."""

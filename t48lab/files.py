@@ -70,6 +70,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     _sync_folder(path.parent)
 
 
+def below(folder: Path, name: str) -> Path:
+    """The path of a folder's own subfolder; raises T48Error when a link stands there, which may lead anywhere."""
+    path = folder / name
+    if path.is_symlink():
+        raise T48Error(f"{path} is a link, put a folder in its place")
+    return path
+
+
 def _new_draft(path: Path) -> tuple[Path, BinaryIO]:
     """The name of a new file beside the path, and the file, which this process holds until it is closed."""
     while True:

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from t48lab.compiled import load
 from t48lab.records import Record, parameter
 
 
@@ -28,9 +29,7 @@ class Rules(Record):
 
 @cache
 def _moves(rows: int, cols: int) -> NDArray[np.uint16]:
-    from t48lab.kernels.bitboard import build_moves
-
-    moves: NDArray[np.uint16] = build_moves(rows, cols)
+    moves: NDArray[np.uint16] = load("bitboard").build_moves(rows, cols)
     return moves
 
 

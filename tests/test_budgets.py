@@ -9,6 +9,8 @@ from t48lab.analysis import summary
 from t48lab.analysis.budgets import STEP_COLUMNS, curves, doubling, doublings
 from t48lab.errors import T48Error
 
+pytestmark = pytest.mark.compiled
+
 KNOWN = {"a 1": (10_000, 1.0), "a 2": (20_000, 4.0), "b 1": (10_000, 2.0)}
 PAIR = (KNOWN["a 1"], KNOWN["a 2"])
 GROUPS = {"a 2": "a", "a 1": "a", "b 1": "b"}

@@ -21,6 +21,8 @@ from t48lab.claims.verdicts import COLUMNS, read_claims, run_claims
 from t48lab.commands.cli import status
 from t48lab.experiments import load_experiment
 
+pytestmark = pytest.mark.compiled
+
 FOLDER = Path(__file__).parents[1] / "experiments"
 STATED = FOLDER / "claims.csv"
 

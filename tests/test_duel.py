@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from t48lab.agents import make_agent
@@ -18,6 +19,8 @@ from t48lab.experiments import verify
 from t48lab.experiments.duels import duel, equal_time, with_seconds
 from t48lab.experiments.store import KEY, Store
 from t48lab.games import play_batch
+
+pytestmark = pytest.mark.compiled
 
 ROOT = Path(__file__).parents[1]
 STRONG, WEAK = "greedy:evaluator=tuned", "random"
@@ -132,6 +135,17 @@ def test_games_are_kept_and_not_played_again(tmp_path, monkeypatch):
     monkeypatch.setattr("t48lab.experiments.duels.iter_batch", lambda *_, skip, **__: iter([]))
     again = duel("priority", "random", games=30, seed=4, out=folder)
     assert (again.verdict, again.deals) == (found.verdict, found.deals)
+
+
+def test_games_of_another_seed_stay_stored_and_out_of_the_tables(tmp_path):
+    for seed in (4, 5):
+        found = duel("priority", "random", games=30, seed=seed, out=tmp_path)
+    assert set(Store(tmp_path).frame()["seed"]) == {4, 5}
+    assert set(Store(tmp_path).asked()["seed"]) == {5}
+    table = pd.read_csv(tmp_path / "summary.csv")
+    assert table["games"].min() >= found.deals
+    assert table["games"].sum() == (Store(tmp_path).frame()["seed"] == 5).sum()
+    assert verify(tmp_path).tables == ("summary.csv", "pairs.csv")
 
 
 def test_another_pair_does_not_get_into_the_folder(tmp_path):

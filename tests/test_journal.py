@@ -17,6 +17,8 @@ from t48lab.studies import Storage, open_study
 from t48lab.studies.journal import Journal
 from t48lab.studies.study import make_study
 
+pytestmark = pytest.mark.compiled
+
 
 def plan(**changed):
     return make_study(tomllib.loads(SMALL) | changed, "small")

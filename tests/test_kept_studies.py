@@ -17,6 +17,8 @@ from t48lab.studies.outcomes import outlook
 from t48lab.studies.study import make_study
 from t48lab.studies.tuning import BEFORE, _Worker
 
+pytestmark = pytest.mark.compiled
+
 COMMITTED = sorted(path.parent.name for path in (ROOT / "results").glob("*/trials.parquet"))
 
 

@@ -17,6 +17,8 @@ from t48lab.experiments.experiment import make_experiment
 from t48lab.experiments.store import KEY
 from t48lab.files import is_short
 
+pytestmark = pytest.mark.compiled
+
 FEW = {label: AGENTS[label] for label in ("random", "greedy")}
 
 

@@ -8,6 +8,8 @@ from scipy import stats as scipy_stats
 
 from t48lab.analysis import COSTS, OBJECTIVES, SCORES, TILES, mean_interval, share_interval
 
+pytestmark = pytest.mark.compiled
+
 SCORE, TILE = np.array([0, 3000, 20000, 36000]), np.array([4, 256, 1024, 2048])
 
 

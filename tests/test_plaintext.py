@@ -17,7 +17,10 @@ from t48lab.errors import T48Error
 from t48lab.experiments import Sheet, Store, duel, make_experiment, run_experiment, summary_sheet, verify, write_report
 from t48lab.experiments.figures import FIGURES, Findings, foremost
 from t48lab.experiments.tables import make_tables
+from t48lab.pictures import boards
 from t48lab.plaintext import for_csv, for_figure, for_html, for_latex, for_markdown, for_markdown_code, visible
+
+pytestmark = pytest.mark.compiled
 
 HOSTILE = {
     "unknown command": r"a $\foo$ b",
@@ -154,6 +157,14 @@ def sized(axes, sizes, name):
     if axes is not None:
         sizes[name] = axes.get_figure().get_size_inches()
     return axes
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_pictures_show_any_caption_as_text(name):
+    art = boards({HOSTILE[name]: "1120000000000000"}).svg
+    assert all(for_html(line) in art for line in HOSTILE[name].split("\n"))
+    tags = {element.tag.rpartition("}")[2] for element in ET.fromstring(art).iter()}
+    assert tags <= {"svg", "g", "rect", "text"}
 
 
 def test_the_best_are_drawn_and_few_are_all_drawn():

@@ -15,6 +15,8 @@ import t48lab
 from t48lab.analysis import budget_plots, correlations, curves, doublings, pairs, pareto_front, plots, summary
 from t48lab.families import OTHER, family_color
 
+pytestmark = pytest.mark.compiled
+
 MANY = {f"{family} {i}": (900 * 2**i, 0.01 * 3**i) for family in ("expectimax", "minimax", "mcts") for i in range(6)}
 DRAWINGS = {
     "scores": lambda frame, **kw: plots.plot_scores(frame, **kw),

@@ -9,6 +9,8 @@ from t48lab.analysis import STATISTICS, Statistic, new_axes, share_interval
 from t48lab.experiments import Store, figure, write_report
 from t48lab.experiments.figures import FIGURES
 
+pytestmark = pytest.mark.compiled
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):

@@ -17,8 +17,11 @@ import pytest
 from results_frames import AGENTS, made_up
 
 from t48lab.errors import T48Error
+from t48lab.experiments import make_experiment, run_experiment, write_report
 from t48lab.experiments.store import KEY, SCHEMA, SCHEMA_VERSION, Store
 from t48lab.files import abandoned, write_whole
+
+pytestmark = pytest.mark.compiled
 
 FEW = {label: AGENTS[label] for label in ("random", "greedy")}
 
@@ -258,6 +261,18 @@ def test_links_that_wait_for_a_draft_are_not_followed(tmp_path, monkeypatch):
     write_whole(folder / "report.md", b"theirs")
     assert not (folder / "report.md").is_symlink()
     assert victim.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("name", ["figures", "games"])
+def test_folders_that_are_links_are_not_written_to(tmp_path, name):
+    folder, elsewhere = tmp_path / "shared", tmp_path / "elsewhere"
+    run_experiment(make_experiment({"agents": {"random": "random"}, "games": 4}, "shared"), folder)
+    (folder / name).rename(elsewhere) if name == "games" else elsewhere.mkdir()
+    (folder / name).symlink_to(elsewhere)
+    before = sorted(os.listdir(elsewhere))
+    with pytest.raises(T48Error, match=f"{name} is a link, put a folder in its place"):
+        write_report(folder)
+    assert sorted(os.listdir(elsewhere)) == before
 
 
 def test_writers_of_one_name_do_not_get_in_each_others_way(tmp_path):

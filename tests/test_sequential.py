@@ -10,6 +10,8 @@ from t48lab.analysis.sequential import ALPHA, FEWEST, MISSED, MOST, POWER, VERDI
 from t48lab.errors import T48Error
 from t48lab.games import play_batch
 
+pytestmark = pytest.mark.compiled
+
 DOC = (Path(__file__).parents[1] / "docs" / "duel.md").read_text()
 
 

@@ -23,6 +23,8 @@ from t48lab.analysis.summaries import summary, summary_columns
 from t48lab.errors import T48Error
 from t48lab.experiments import table_sizes
 
+pytestmark = pytest.mark.compiled
+
 
 def games(scores, label="a", tiles=None, first=0, seconds=1.0):
     count = len(scores)

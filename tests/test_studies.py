@@ -10,6 +10,8 @@ from t48lab.errors import T48Error
 from t48lab.studies.spaces import evaluator_of, free_parameter, placed, point_of
 from t48lab.studies.study import load_study, make_study
 
+pytestmark = pytest.mark.compiled
+
 STUDIES = sorted(
     path
     for path in (ROOT / "experiments").glob("*.toml")

@@ -61,6 +61,7 @@ def test_weights_are_those_of_the_slow_twin(size, method, tmp_path):
         assert {place: tuple(net.sums[2 * place : 2 * place + 2]) for place in sums} == sums
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("method", METHODS)
 def test_an_interrupted_training_ends_with_the_same_net(method, tmp_path):
     whole = train(training("3x3", method, games=60), tmp_path / "whole")
@@ -71,6 +72,7 @@ def test_an_interrupted_training_ends_with_the_same_net(method, tmp_path):
     assert parts.facts["curve"] == whole.facts["curve"]
 
 
+@pytest.mark.compiled
 def test_ctrl_c_keeps_every_finished_game(tmp_path, monkeypatch):
     plan = training("3x3", "tc", games=400)
     whole = train(plan, tmp_path / "whole")
@@ -165,6 +167,7 @@ def test_a_folder_trains_one_training_at_a_time(tmp_path):
         train(training("3x3", "tc"), tmp_path)
 
 
+@pytest.mark.compiled
 def test_nets_of_several_threads_say_that_they_never_repeat(tmp_path):
     before = threading.active_count()
     net = train(training("3x3", "tc", games=300), tmp_path, threads=2)

@@ -26,6 +26,8 @@ from t48lab.studies.storage import Storage
 from t48lab.studies.study import make_study
 from t48lab.studies.tuning import FIGURES, finished, open_study, run_trials
 
+pytestmark = pytest.mark.compiled
+
 STATES = optuna.trial.TrialState
 
 

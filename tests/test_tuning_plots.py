@@ -17,6 +17,8 @@ from t48lab.studies.spaces import Free
 from t48lab.studies.study import make_study
 from t48lab.studies.tuning import FIGURES, open_study
 
+pytestmark = pytest.mark.compiled
+
 mpl.use("Agg")
 
 

@@ -19,6 +19,8 @@ from t48lab.experiments import store as results
 from t48lab.experiments.store import SCHEMA, SCHEMA_VERSION, Store
 from t48lab.games import COLUMNS, Column
 
+pytestmark = pytest.mark.compiled
+
 ROOT = Path(__file__).parents[1]
 AGENTS = {"random": "random", "greedy": "greedy:by=evaluator,evaluator=tuned", "soon": "mcts:seconds=0.00001"}
 

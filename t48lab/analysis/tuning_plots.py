@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from t48lab.analysis.objectives import OBJECTIVES
 from t48lab.analysis.plots import log_points, new_axes, short_points, styled
+from t48lab.plaintext import for_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +56,7 @@ def plot_importances(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax = ax or new_axes(6.4, 1.3 + 0.36 * len(frame))
     places = np.arange(len(frame))
     ax.barh(places, frame["importance"].to_numpy(float), color=TRIAL, height=0.62)
-    ax.set_yticks(places, list(frame["parameter"]))
+    ax.set_yticks(places, list(map(for_figure, frame["parameter"])))
     ax.invert_yaxis()
     ax.grid(visible=False, axis="y")
     name, trials = (frame["evaluator"].iloc[0], frame["trials"].iloc[0]) if len(frame) else ("", 0)
@@ -82,7 +83,7 @@ def plot_slice(
     ax.scatter(x[pruned], y[pruned], s=12, facecolors="none", edgecolors=FAINT, linewidths=0.7)
     ax.scatter(x[~pruned], y[~pruned], s=18, c=shades[~pruned], linewidths=0, zorder=3)
     ax.yaxis.set_major_formatter(FuncFormatter(short_points))
-    ax.set_xlabel(parameter + (" [log scale]" if log else ""))
+    ax.set_xlabel(for_figure(parameter) + (" [log scale]" if log else ""))
     ax.set_ylabel(OBJECTIVES[objective].label)
     ax.set_title("darker: later; rings: pruned")
     return ax
@@ -104,8 +105,8 @@ def plot_map(
     order = np.argsort(frame["mean"].to_numpy(float))
     ranks = np.linspace(0, 1, max(len(frame), 1))[: len(frame)]
     ax.scatter(x[order], y[order], s=16, c=ranks, cmap="viridis", linewidths=0)
-    ax.set_xlabel(first)
-    ax.set_ylabel(second)
+    ax.set_xlabel(for_figure(first))
+    ax.set_ylabel(for_figure(second))
     ax.set_title("lighter: larger mean")
     return ax
 
@@ -140,7 +141,7 @@ def plot_sensitivity(
     own = part["own"].to_numpy(bool)
     ax.plot(x[own], part.loc[own, "mean"], "D", color=BEST, markersize=7, zorder=4)
     ax.yaxis.set_major_formatter(FuncFormatter(short_points))
-    ax.set_xlabel(parameter + (" [log scale]" if log else ""))
+    ax.set_xlabel(for_figure(parameter) + (" [log scale]" if log else ""))
     ax.set_ylabel(OBJECTIVES[objective].label)
     return ax
 
@@ -184,7 +185,7 @@ def plot_spread(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax.hlines(places, part["at_low"], part["at_high"], color=TRIAL, linewidth=1.6)
         ax.hlines(places, part["at_quarter"], part["at_three_quarters"], color=TRIAL, linewidth=7, alpha=0.5)
         ax.plot(part["at_median"], places, "o", color=BEST)
-    ax.set_yticks(places, [f"{row['parameter']}{' (log)' * bool(row['log'])}" for _, row in part.iterrows()])
+    ax.set_yticks(places, [for_figure(row["parameter"]) + " (log)" * bool(row["log"]) for _, row in part.iterrows()])
     ax.set_ylim(len(part) - 0.4, -0.6)
     ax.grid(visible=False, axis="y")
     ax.set_xticks([0, 0.5, 1], ["low end", "middle", "high end"])
@@ -215,7 +216,7 @@ def plot_confirmed(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         places = np.array([agents.index(agent) for agent in part.index]) + offset
         ax.hlines(places, part[low], part[high], color=color, linewidth=1.8)
         ax.plot(part[value], places, "o", color=color, markersize=5, label=name)
-    ax.set_yticks(range(len(agents)), agents)
+    ax.set_yticks(range(len(agents)), list(map(for_figure, agents)))
     ax.set_ylim(len(agents) - 0.4, -0.6)
     ax.grid(visible=False, axis="y")
     ax.xaxis.set_major_formatter(FuncFormatter(short_points))

@@ -16,7 +16,7 @@ from t48lab.agents import ENGINE
 from t48lab.claims import measures
 from t48lab.claims.rulings import Found, mean, resampled, share
 from t48lab.errors import T48Error
-from t48lab.files import write_whole
+from t48lab.files import below, write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,7 @@ class Evidence:
 
         usual, make = MEASURES[name]
         count = min(usual, self.most or usual)
-        path = self.folder / "measures" / f"{name}-{count}-engine-{ENGINE}.csv"
+        path = below(self.folder, "measures") / f"{name}-{count}-engine-{ENGINE}.csv"
         if not path.exists():
             data = make(count).to_csv(index=False, lineterminator="\n").encode()
             write_whole(checksum_of(path), f"{hashlib.sha256(data).hexdigest()}  {path.name}\n".encode())

@@ -121,23 +121,29 @@ def calls() -> dict[str, dict[str, float]]:
 
 
 def _print(found: dict[str, Any]) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    from t48lab.experiments import Sheet
 
-    console = wide_console()
-    counts = Table("search", "nodes", title=f"Fingerprint {found['fingerprint']['digest']}", box=SIMPLE_HEAD)
-    for spec, nodes in found["fingerprint"]["nodes"].items():
-        counts.add_row(spec, f"{nodes:,}")
+    console, machine = wide_console(), found["machine"]
     random = found["speeds"]["random"]["moves_per_s"]
-    table = Table("agent", "games", "moves/s", "nodes/s", "of random play", title="Speed, one thread", box=SIMPLE_HEAD)
+    nodes = [[spec, f"{nodes:,}"] for spec, nodes in found["fingerprint"]["nodes"].items()]
+    speeds = []
     for spec, row in found["speeds"].items():
-        share = f"{row['moves_per_s'] / random:.3%}"
-        table.add_row(spec, f"{row['games']:,}", f"{row['moves_per_s']:,.0f}", f"{row['nodes_per_s']:,.0f}", share)
-    called = Table("agent", "search, ms", "compiled call, ms", title="One search of one position", box=SIMPLE_HEAD)
-    for spec, row in found["calls"].items():
-        called.add_row(spec, f"{row['search_ms']:.3f}", f"{row['compiled_ms']:.3f}")
-    for shown in (counts, table, called):
-        for column in shown.columns[1:]:
-            column.justify = "right"
-        console.print(shown)
-    console.print(f"{found['machine']['processor']}, {found['machine']['cores']} cores", highlight=False)
+        rates = [f"{row[name]:,.0f}" for name in ("games", "moves_per_s", "nodes_per_s")]
+        speeds.append([spec, *rates, f"{row['moves_per_s'] / random:.3%}"])
+    called = [[spec, f"{row['search_ms']:.3f}", f"{row['compiled_ms']:.3f}"] for spec, row in found["calls"].items()]
+    for title, heads, rows, note in (
+        (f"Fingerprint {found['fingerprint']['digest']}", ["search", "nodes"], nodes, "Equal on every machine."),
+        (
+            "Speed, one thread",
+            ["agent", "games", "moves/s", "nodes/s", "of random play"],
+            speeds,
+            f"{machine['processor']}, {machine['cores']} cores.",
+        ),
+        (
+            "One search of one position",
+            ["agent", "search, ms", "compiled call, ms"],
+            called,
+            f"Medians of {_CALLS} calls.",
+        ),
+    ):
+        console.print(Sheet(title, heads, [("", rows)], note))

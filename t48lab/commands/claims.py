@@ -24,11 +24,8 @@ def command(experiment: Path, games: int | None, seed: int | None, workers: int 
     Plays the games of EXPERIMENT.toml, makes the measurements that games cannot give, and holds both against the
     claims in the .csv file beside it. What is there already is not done again.
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     from t48lab.claims.verdicts import run_claims
-    from t48lab.experiments import load_experiment
+    from t48lab.experiments import Sheet, load_experiment
 
     loaded = load_experiment(experiment, games, seed)
     folder = out or Path("results") / loaded.name
@@ -36,10 +33,11 @@ def command(experiment: Path, games: int | None, seed: int | None, workers: int 
         verdicts = run_claims(loaded, experiment.with_suffix(".csv"), folder, workers, games, progress=True)
     except KeyboardInterrupt:
         raise Interrupted(f"interrupted: what is finished is kept in {folder}, the same command goes on") from None
-    table = Table(title="Verdicts", box=SIMPLE_HEAD)
-    for name in verdicts.columns:
-        table.add_column(name, justify="right" if name in ("ours", "low", "high", "n") else "left")
-    for row in verdicts.itertuples(index=False):
-        table.add_row(*(f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row))
-    wide_console().print(table)
+    rows = [
+        [f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row]
+        for row in verdicts.itertuples(index=False)
+    ]
+    wide_console().print(
+        Sheet("Verdicts", list(verdicts.columns), [("", rows)], "Intervals of 95%; n: games or cases.")
+    )
     click.echo(f"{verdicts['verdict'].value_counts().to_dict()}\nWritten to {folder}: verdicts.csv.")

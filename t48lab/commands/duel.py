@@ -53,9 +53,11 @@ def command(
 
 
 def _show(found: Duel, equal_time: bool) -> None:
-    click.echo(found.sentence)
+    from t48lab.plaintext import visible
+
+    click.echo(visible(found.sentence))
     wide_console().print(sheet(found))
-    click.echo(found.points)
+    click.echo(visible(found.points))
     click.echo(found.rates)
     if equal_time and (warning := found.uneven()):
         click.echo(warning)

@@ -45,15 +45,14 @@ def command(agents: tuple[str, ...], size: str, four: float, workers: int | None
 
 
 def _show(found: dict[str, ExactValue], size: str) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    from t48lab.experiments import Sheet
 
     tiles = [tile for tile in next(iter(found.values())).tiles if any(v.tiles[tile] >= 0.0005 for v in found.values())]
-    heads = ["agent", "mean score", "standard deviation", *map(str, tiles[-_TILES_SHOWN:]), "positions"]
-    table = Table(*heads, title=f"Exact values on {size}: points, and chances of a tile", box=SIMPLE_HEAD)
+    shown = tiles[-_TILES_SHOWN:]
+    rows = []
     for name, value in found.items():
-        chances = [f"{value.tiles[tile]:.3%}" for tile in tiles[-_TILES_SHOWN:]]
-        table.add_row(name, f"{value.mean:,.6g}", f"{value.variance**0.5:,.4g}", *chances, f"{value.positions:,}")
-    for column in table.columns[1:]:
-        column.justify = "right"
-    wide_console().print(table)
+        chances = [f"{value.tiles[tile]:.3%}" for tile in shown]
+        rows.append([name, f"{value.mean:,.6g}", f"{value.variance**0.5:,.4g}", *chances, f"{value.positions:,}"])
+    heads = ["agent", "mean score", "standard deviation", *map(str, shown), "positions"]
+    note = "Computed from every position that the agent can reach; nothing is sampled."
+    wide_console().print(Sheet(f"Exact values on {size}: points, and chances of a tile", heads, [("", rows)], note))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from t48lab.board import Board
+from t48lab.compiled import load
 from t48lab.errors import T48Error
 from t48lab.evaluators.termkinds import Range
 from t48lab.files import read_toml
@@ -122,14 +123,11 @@ class BaseEvaluator(NestedRecord):
 
     def value(self, board: Board | str) -> float:
         """The value of a position as the compiled searches see it."""
-        from t48lab.kernels.exact import ranked_down
-        from t48lab.kernels.lines import evaluate
-
         board = Board.parse(board)
         rules = Rules(rows=board.rows, cols=board.cols)
         lines, extra = self.compile(rules)
-        low, high = (np.uint64(plane) for plane in board.planes)
-        fixed = evaluate(np.uint64(ranked_down(low, high)), lines, extra, rules.arrays()[1][RULES.MASK])
+        seen = np.uint64(load("exact").ranked_down(*(np.uint64(plane) for plane in board.planes)))
+        fixed = load("lines").evaluate(seen, lines, extra, rules.arrays()[1][RULES.MASK])
         return math.ldexp(float(fixed), -int(extra[EXTRA.SHIFT]))
 
     def lost_value(self, board: Board | str) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from t48lab.agents import Agent, make_agent
 from t48lab.analysis import ALPHA, POWER, SequentialTest, Verdict, mean_interval, pairs, summary, whole, with_interval
 from t48lab.errors import T48Error
-from t48lab.experiments.experiment import Entry, Experiment, facts, make_experiment
+from t48lab.experiments.experiment import Entry, Experiment, ask, facts, make_experiment
 from t48lab.experiments.manifest import finish_run, start_run
 from t48lab.experiments.store import Store
 from t48lab.games import iter_batch, play_batch
@@ -189,12 +189,13 @@ class _Match:
         """Writes the tables, and into the manifest that the run has ended."""
         if self.store is None or (self.manifest is None and self.store.manifest().get("finished")):
             return
-        manifest = self._begin(self.store)
+        self._begin(self.store)
         self.store.compact()
-        frame = self.store.frame()
+        ask(self.experiment, self.store)
+        frame = self.store.asked()
         self.store.write_table("summary", summary(frame))
         self.store.write_table("pairs", pairs(frame, self.experiment.baseline))
-        self.store.write_manifest(finish_run(manifest))
+        self.store.write_manifest(finish_run(self.store.manifest()))
 
 
 def _of(games: pd.DataFrame, entry: Entry, seed: int) -> pd.DataFrame:

@@ -204,14 +204,14 @@ def run_experiment(
         tasks = list(_missing(experiment, played))
         if tasks or not store.manifest().get("finished"):
             _play(experiment, store, tasks, workers, progress, executor)
-        _ask(experiment, store)
+        ask(experiment, store)
         frame = store.asked()
         store.write_table("summary", summary(frame))
         store.write_table("pairs", pairs(frame, experiment.baseline))
     return frame
 
 
-def _ask(experiment: Experiment, store: Store) -> None:
+def ask(experiment: Experiment, store: Store) -> None:
     """Notes in the manifest which games are asked for, where the folder holds others too: older ones stay stored."""
     asked = {
         "seed": experiment.seed,

@@ -19,7 +19,7 @@ from t48lab.experiments.figures import Findings, foremost, write_figures
 from t48lab.experiments.sheets import Sheet
 from t48lab.experiments.store import Store
 from t48lab.experiments.tables import make_tables
-from t48lab.files import write_whole
+from t48lab.files import below, write_whole
 from t48lab.plaintext import for_markdown, for_markdown_code
 
 
@@ -92,7 +92,7 @@ def write_report(folder: str | Path, baseline: str | None = None, older: bool = 
     for name, sheet in zip(("summary", "pairs"), sheets, strict=False):
         write_whole(store.folder / "tables" / f"{name}.tex", sheet.latex().encode())
     found = Findings(games, tables, groups)
-    figures = write_figures(found, store.folder / "figures")
+    figures = write_figures(found, below(store.folder, "figures"))
     write_whole(store.folder / "report.md", _markdown(manifest, sheets, worth, games, figures).encode())
     _, left_out = foremost(found)
     return [*sheets, worth, *([f"In figures: {left_out}"] if left_out else [])]

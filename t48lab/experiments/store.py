@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from t48lab.errors import T48Error
 from t48lab.experiments.manifest import check_manifest
-from t48lab.files import Standing, abandoned, is_short, replacing, told, write_whole
+from t48lab.files import Standing, abandoned, below, is_short, replacing, told, write_whole
 from t48lab.games import COLUMNS
 from t48lab.plaintext import for_csv
 from t48lab.specs import differences
@@ -47,7 +47,7 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self.games = self.folder / "games"
+        self.games = below(self.folder, "games")
         self._standing: Standing | None = None
         try:
             usable = self.folder.is_dir() or not self.folder.exists()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from t48lab.board import DIRECTIONS, Board
+from t48lab.plaintext import for_html
 
 INK, FAINT, BEST, COST, PAPER = "#2b2622", "#6f665d", "#1b7f4b", "#c0653a", "#fffdf9"
 ARROWS = dict(zip(DIRECTIONS, "↑→↓←", strict=True))
@@ -16,7 +15,7 @@ def text(x: float, y: float, words: str, size: float, fill: str, bold: bool = Fa
     weight, anchor = ("700" if bold else "400"), ("end" if end else "start")
     return (
         f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" font-weight="{weight}" fill="{fill}" '
-        f'text-anchor="{anchor}" {_FONT}>{escape(words)}</text>'
+        f'text-anchor="{anchor}" {_FONT}>{for_html(words)}</text>'
     )
 
 
@@ -31,6 +30,6 @@ def page(width: float, height: float, parts: list[str], label: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
         f'viewBox="0 0 {width:g} {height:g}" style="max-width:100%;height:auto" role="img" '
-        f'aria-label="{escape(label, quote=True)}">'
+        f'aria-label="{for_html(label)}">'
         f'<rect width="100%" height="100%" fill="{PAPER}"/>{"".join(parts)}</svg>'
     )

@@ -15,7 +15,7 @@ from optuna.trial import FrozenTrial, TrialState
 from t48lab.analysis import with_interval
 from t48lab.errors import T48Error
 from t48lab.evaluators import get_evaluator
-from t48lab.files import write_whole
+from t48lab.files import below, write_whole
 from t48lab.machine import commit, machine, now, versions
 from t48lab.records import Count, checked
 from t48lab.specs import join_spec, split_spec
@@ -122,7 +122,7 @@ def _confirm(
     write_manifest(plan, study, store, verdict)
     if curves is not None and len(curves):
         write_csv(curves, folder / "sensitivity.csv")
-    write_figures(plan, tables._replace(confirmed=verdict.table, sensitivity=curves), folder / "figures")
+    write_figures(plan, tables._replace(confirmed=verdict.table, sensitivity=curves), below(folder, "figures"))
     return [*sentences(plan, verdict), *outlook(plan, tables.spread, verdict, folder)]
 
 

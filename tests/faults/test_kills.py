@@ -40,7 +40,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_every_game_once(tmp_path
 def finish(file, folder, games):
     run("run", file, "--out", folder)
     pd.testing.assert_frame_equal(stored(folder), games)
-    assert verify(folder, games=1).tables == ("summary.csv", "pairs.csv")
+    assert verify(folder, games=1).tables == ("summary.csv", "pairs.csv", "correlations.csv", "front.csv")
     assert leftovers(folder) == []
     assert Store(folder).manifest()["finished"]
     shutil.rmtree(folder)
