@@ -7,6 +7,7 @@ from .choice import get_evaluator as get_evaluator
 from .choice import is_path as is_path
 from .evaluator import Evaluator as Evaluator
 from .evaluator import Term as Term
+from .net import Net as Net
 from .ownterms import line_term as line_term
 from .termkinds import Range as Range
 from .terms import TERMS as TERMS

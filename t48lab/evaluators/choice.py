@@ -12,12 +12,15 @@ from t48lab.errors import T48Error
 from t48lab.evaluators import presets
 from t48lab.evaluators.base import EVALUATORS, BaseEvaluator
 from t48lab.evaluators.evaluator import Evaluator
+from t48lab.evaluators.net import LEARNED, Net
 from t48lab.records import nearest
 from t48lab.specs import Resolved
 
 _LONGEST_STEM = 24
 
 PRESETS: dict[str, BaseEvaluator] = {name: Evaluator(**data) for name, (_, data) in presets.PRESETS.items()}
+if LEARNED.exists():
+    PRESETS["learned"] = Net(path=str(LEARNED))
 """Evaluators by name; `presets.py` says what each is."""
 
 
@@ -35,7 +38,7 @@ def get_evaluator(choice: str | Path | BaseEvaluator) -> BaseEvaluator:
         made.__dict__["origin"] = re.sub(r"[^\w-]", "_", Path(choice).stem, flags=re.ASCII)[:_LONGEST_STEM]
         return made
     remedy = nearest(str(choice), PRESETS)
-    raise T48Error(f"no evaluator {choice!r}, {remedy}; a file of weights ends in .toml")
+    raise T48Error(f"no evaluator {choice!r}, {remedy}; a file of weights ends in .toml, one of a net in .net")
 
 
 def is_path(choice: object) -> bool:

@@ -23,6 +23,7 @@ from t48lab.kernels.alphabeta import (
 )
 from t48lab.kernels.bitboard import count_empty
 from t48lab.kernels.layout import EXTRA, OUT, REALS, SETTINGS
+from t48lab.kernels.lines import earned, fitted
 from t48lab.kernels.pointers import P_U64, pointer
 from t48lab.kernels.signature import I64, KERNEL, SEARCH, U64
 
@@ -44,13 +45,13 @@ def worst_spawn(b, depth, moves, lines, extra, work, memory):
     for i in range(first, end):
         ranked = next_spawn(i, end, work)
         s, spawn = spawned(b, ranked), (ranked >> 2) & 31
-        bound = least + 1 if spawn < chosen else least
+        bound, four = least + 1 if spawn < chosen else least, extra[EXTRA.FOUR] if spawn & 1 else I(0)
         if depth == 0:
-            value = leaf_position(s, full, moves, lines, extra, work)
+            value = leaf_position(s, full, moves, lines, extra, work) - four
             work[WORK.LEAVES] += 1
         else:
             work[frame - FRAME.SIZE + FRAME.HINT] = ranked & 3
-            value = solve(s, 2 * depth - 1, -INFINITE, bound, moves, lines, extra, work, memory)
+            value = solve(s, 2 * depth - 1, -INFINITE, bound + four, moves, lines, extra, work, memory) - four
         if work[WORK.STOPPED]:
             break
         if value < bound:
@@ -66,6 +67,7 @@ def search(board, agent, stream, out):
     Limits of nodes and seconds work as in the minimax search.
     """
     settings, seconds = agent.settings, agent.reals[REALS.SECONDS]
+    board = fitted(board, agent.extra)
     work = blank_work(settings, agent.reals, agent.rules, agent.extra)
     out[:] = np.nan
     last, answer = settings[SETTINGS.DEPTH], I(NONE)
@@ -78,7 +80,7 @@ def search(board, agent, stream, out):
         if work[WORK.STOPPED]:
             break
         answer = spawn
-        out[OUT.VALUES] = work[WORK.ROOT] * 2.0 ** -extra[EXTRA.SHIFT]
+        out[OUT.VALUES] = (work[WORK.ROOT] - earned(board, agent.extra)) * 2.0 ** -extra[EXTRA.SHIFT]
         out[OUT.DEPTH_REACHED] = depth
     report(work, out)
     return answer if answer < NONE else I(-1)

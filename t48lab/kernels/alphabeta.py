@@ -146,7 +146,7 @@ def worst_position(b, alpha, moves, lines, extra, work):
     by_line = extra[EXTRA.CLASS] == CLASS.LINES and not full
     total = evaluate(b, lines, extra, U(work[WORK.MASK])) if by_line else I(0)
     for tile in range(work[WORK.FIRST_TILE], work[WORK.LAST_TILE] + 1):
-        rest = cells
+        rest, four = cells, extra[EXTRA.FOUR] if tile else I(0)
         while rest != ZERO:
             place = trailing_zeros(rest)
             rest &= rest - ONE
@@ -160,7 +160,7 @@ def worst_position(b, alpha, moves, lines, extra, work):
                 value += I(lines[columns + new_column]) - I(lines[columns + column])
             else:
                 value = leaf_position(s, full, moves, lines, extra, work)
-            least = min(least, value)
+            least = min(least, value - four)
             if least <= alpha:
                 return least
     return least
@@ -232,12 +232,14 @@ def last_layer(b, alpha, beta, moves, lines, extra, work):
     kind = STATE_LEAF if work[WORK.LEAF_STATE] else extra[EXTRA.CLASS]
     slide_all(b, t, moves, lines, extra, work)
     for tile in range(work[WORK.FIRST_TILE], work[WORK.LAST_TILE] + 1):
-        rest = cells
+        rest, four = cells, extra[EXTRA.FOUR] if tile else I(0)
         while rest != ZERO:
             at = trailing_zeros(rest)
             rest &= rest - ONE
-            value = best_leaf(b, t, at, tile, alpha, least, floor, rows, columns, kind, moves, lines, extra, work)
-            least = min(least, value)
+            value = best_leaf(
+                b, t, at, tile, alpha + four, least + four, floor, rows, columns, kind, moves, lines, extra, work
+            )
+            least = min(least, value - four)
             if least <= alpha:
                 return least
     return least
@@ -254,11 +256,11 @@ def rank_spawns(b, first, moves, lines, extra, work):
     low, high, kind = I(ILLEGAL), I(INFINITE), extra[EXTRA.CLASS]
     slide_all(b, t, moves, lines, extra, work)
     for tile in range(work[WORK.FIRST_TILE], work[WORK.LAST_TILE] + 1):
-        rest = cells
+        rest, four = cells, extra[EXTRA.FOUR] if tile else I(0)
         while rest != ZERO:
             at = trailing_zeros(rest)
             rest &= rest - ONE
-            value = best_leaf(b, t, at, tile, low, high, low, rows, columns, kind, moves, lines, extra, work)
+            value = best_leaf(b, t, at, tile, low, high, low, rows, columns, kind, moves, lines, extra, work) - four
             spawn = 30 - I(at >> ONE) + tile
             work[end] = (value << 7) | (spawn << 2) | work[WORK.LIKED]
             end += 1
@@ -360,8 +362,9 @@ def solve(b, plies, alpha, beta, moves, lines, extra, work, memory):
         for i in range(first, end):
             ranked = next_spawn(i, end, work) if i < first + SORTED else work[i]
             work[frame - FRAME.SIZE + FRAME.HINT] = ranked & 3
-            value = solve(spawned(b, ranked), plies - 1, alpha, least, moves, lines, extra, work, memory)
-            least = min(least, value)
+            four = extra[EXTRA.FOUR] if ranked & 4 else I(0)
+            value = solve(spawned(b, ranked), plies - 1, alpha + four, least + four, moves, lines, extra, work, memory)
+            least = min(least, value - four)
             if work[WORK.STOPPED]:
                 return I(0)
             if least <= alpha:

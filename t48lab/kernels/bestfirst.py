@@ -22,7 +22,7 @@ from numba import njit, types
 from t48lab.kernels.bitboard import built, empties, popcount, slide, spawn, stuck, trailing_zeros
 from t48lab.kernels.choice import preferred
 from t48lab.kernels.layout import EXTRA, FRONTIER, MODE, OUT, REALS, RULES, SETTINGS
-from t48lab.kernels.lines import evaluate, lost_value
+from t48lab.kernels.lines import earned, evaluate, fitted, lost_value, standing
 from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U16, P_U64, pointer
 from t48lab.kernels.rng import mix64, next_u64, plus, times
 from t48lab.kernels.signature import AGENT, F64, F64S, I64, I64S, KERNEL, SEARCH, U64, U64S
@@ -54,6 +54,8 @@ PLACE, COUNT = Place(), Count()
 @njit(F64(U64, P_U16, P_I32, P_I64, U64), **KERNEL)
 def worth(b, moves, lines, extra, mask):
     """The evaluator's value of a position in fixed point, its lost value when no move is legal."""
+    if extra[EXTRA.EARNS]:
+        return np.float64(standing(b, moves, lines, extra, mask))
     if empties(b, mask) == ZERO and stuck(b, moves):
         return np.float64(lost_value(b, lines, extra, mask))
     return np.float64(evaluate(b, lines, extra, mask))
@@ -95,7 +97,7 @@ def expectation(b, plies, moves, rules, lines, extra, words, reals, counts, shif
                 v = worth(s, moves, lines, extra, rules[RULES.MASK])
             else:
                 v = expectation(s, plies - 1, moves, rules, lines, extra, words, reals, counts, shift, salt)
-            total += (four if tile else 1.0 - four) * v
+            total += four * (v - extra[EXTRA.FOUR]) if tile else (1.0 - four) * v
     words[slot], reals[slot + ONE] = key, total / count
     return total / count
 
@@ -114,7 +116,7 @@ def expect(board, agent, out):
                 after, plies, pointer(moves), pointer(rules), pointer(lines), pointer(extra), pointer(memory),
                 pointer(memory.view(np.float64)), pointer(counts), shift, generation,
             )  # fmt: skip
-            out[OUT.VALUES + d] = value * 2.0 ** -extra[EXTRA.SHIFT]
+            out[OUT.VALUES + d] = (value - earned(board, extra)) * 2.0 ** -extra[EXTRA.SHIFT]
     out[OUT.NODES], out[OUT.DEPTH_REACHED] = counts[COUNT.NODES] + counts[COUNT.LEAVES], settings[SETTINGS.HORIZON] + 1
     out[OUT.PROBES], out[OUT.HITS], out[OUT.LEAVES] = counts[COUNT.PROBES], counts[COUNT.HITS], counts[COUNT.LEAVES]
 
@@ -198,18 +200,18 @@ def explore(board, world, entries, agent, best, valued):
             stuck_here = False
             memory[0] = mix64(after ^ world)
             child, first = spawn(after, mask, rules[RULES.FOUR], memory[:1]), way & 3 if way else d
-            earned = g + weight * np.float64(built(after, moves) - built(b, moves))
+            made = g + weight * np.float64(built(after, moves) - built(b, moves))
             slot = place_of(child, first, table, entries, memory)
-            if memory[slot] != ZERO and earned <= f[slot + 1]:
+            if memory[slot] != ZERO and made <= f[slot + 1]:
                 continue
-            memory[slot], f[slot + 1] = child ^ mix64(U(first + 1)), earned
+            memory[slot], f[slot + 1] = child ^ mix64(U(first + 1)), made
             node, way_on = FRONTIER.POSITIONS + FRONTIER.POSITION * count, (way | 3) + 1 + first
-            memory[node + PLACE.BOARD], f[node + PLACE.EARNED], memory[node + PLACE.WAY] = child, earned, U(way_on)
-            push(heap, size, earned + worth(child, *evaluator) * scale, node, f, memory)
+            memory[node + PLACE.BOARD], f[node + PLACE.EARNED], memory[node + PLACE.WAY] = child, made, U(way_on)
+            push(heap, size, made + (worth(child, *evaluator) - earned(child, extra)) * scale, node, f, memory)
             size, count, deepest = size + 1, count + 1, max(deepest, way_on >> 2)
             valued[first] += 1
         if stuck_here and way:
-            best[way & 3] = max(best[way & 3], g + lost_value(b, lines, extra, mask) * scale)
+            best[way & 3] = max(best[way & 3], g + (lost_value(b, lines, extra, mask) - earned(b, extra)) * scale)
         stale = True
         while stale and size > 0 and count < capacity:
             node = pop(heap, size, f, memory)
@@ -250,6 +252,7 @@ def search(board, agent, stream, out):
     """The best direction, -1 when none is legal; a node is a position that was valued, or a mean over spawns."""
     out[:] = 0.0
     out[: OUT.NODES] = np.nan
+    board = fitted(board, agent.extra)
     if agent.settings[SETTINGS.MODE] == MODE.BY_EXPECTATION:
         expect(board, agent, out)
     else:

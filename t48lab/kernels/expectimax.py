@@ -7,10 +7,11 @@ import numpy as np
 from numba import njit, types
 
 from t48lab.kernels.bitboard import popcount, slide, trailing_zeros
-from t48lab.kernels.chance import HEAD, ILLEGAL, ONE, ZERO, U, chance
+from t48lab.kernels.chance import HEAD, ILLEGAL, NET_LEAVES, ONE, ZERO, U, chance
 from t48lab.kernels.choice import TIE, preferred
 from t48lab.kernels.clock import cpu
-from t48lab.kernels.layout import BLOCK, CLASS, CORNER, EXTRA, OUT, REALS, RULES, SETTINGS, TABLE
+from t48lab.kernels.layout import BLOCK, CLASS, CORNER, EXTRA, FORM, NET, OUT, REALS, RULES, SETTINGS, TABLE
+from t48lab.kernels.lines import earned, fitted
 from t48lab.kernels.pointers import pointer
 from t48lab.kernels.rng import mix64
 from t48lab.kernels.signature import F64, F64S, I32S, I64, I64S, KERNEL, SEARCH, U16S, U64, U64S
@@ -30,7 +31,9 @@ def cost(probability):
 
 @njit(I64(I64S, U64S, I64S), **KERNEL)
 def fast_leaves(settings, rules, extra):
-    """How leaves are valued: 1 by `last_moves`, 2 by it with a peak term, 0 one by one."""
+    """How leaves are valued: 1 by `last_moves`, 2 by it with a peak term, 3 by a net, 0 one by one."""
+    if extra[EXTRA.FORM] == FORM.NET and extra[EXTRA.BLOCKS + NET.SQUARE] and not settings[SETTINGS.LEAF_STATE]:
+        return NET_LEAVES
     if settings[SETTINGS.LEAF_STATE] or extra[EXTRA.CLASS] == CLASS.WHOLE_BOARD:
         return 0
     if extra[EXTRA.CLASS] == CLASS.LINES:
@@ -55,6 +58,7 @@ def prepare(settings, reals, rules, extra, w, i, f):
     f[HEAD.FOUR_P] = (
         round(np.float64(rules[RULES.FOUR]) / 4.294967296) / 1e9
     )  # a threshold of 32 bits back to nine decimals
+    f[HEAD.FOUR_COST] = np.float64(extra[EXTRA.FOUR])
     f[HEAD.FLOOR] = np.float64(extra[EXTRA.LOST]) if extra[EXTRA.FLOORED] else ILLEGAL
     if reals[REALS.CUTOFF] > 0.0:
         for count in range(1, 17):
@@ -104,7 +108,7 @@ def root(b, depth, budget, settings, reals, moves, lines, extra, w, i, f, out):
         f[HEAD.MOST] = ceiling(b, depth, f[HEAD.FLOOR], settings, reals, lines, extra)
         f[HEAD.SLACK] = 1e-9 * (2.0**30 + abs(np.float64(extra[EXTRA.LOST])))
     sort_moves(out, settings, order)
-    scale, alpha = 2.0 ** -extra[EXTRA.SHIFT], ILLEGAL
+    scale, alpha, past = 2.0 ** -extra[EXTRA.SHIFT], ILLEGAL, earned(b, extra)
     for k in range(4):
         d = order[k]
         after = slide(b, d, moves)
@@ -116,7 +120,7 @@ def root(b, depth, budget, settings, reals, moves, lines, extra, w, i, f, out):
             alpha = max(alpha, value - 2 * TIE * abs(value))
         else:
             value = chance(after, depth - 1, budget, *addresses)
-        values[d] = value * scale
+        values[d] = (value - past) * scale
     if i[HEAD.STOPPED]:
         return False
     out[OUT.VALUES : OUT.VALUES + 4] = values
@@ -161,6 +165,7 @@ def search(b, agent, stream, out):
     """The best direction, or -1 when none is legal; NODES in `out` are chance nodes and leaves valued."""
     settings, reals, moves, rules, lines, extra, w, _ = agent
     i, f = w.view(np.int64), w.view(np.float64)
+    b = fitted(b, extra)
     prepare(settings, reals, rules, extra, w, i, f)
     out[:] = 0.0
     out[OUT.VISITS : OUT.VISITS + 4] = np.nan

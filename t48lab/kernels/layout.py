@@ -107,8 +107,11 @@ class Reals(NamedTuple):
 class Extra(NamedTuple):
     """Of `extra`: what a search may assume of an evaluator (CLASS), the form that it has (FORM), what is lost.
 
-    From BLOCKS on stands what the form needs: a BLOCK for each phase, or TUPLES. Whatever it needs, an
-    `extra` has room for one block: searches copy its first places before they know whether they are of use.
+    EARNS says that a value is the points that building its tiles has earned and, beyond these, an estimate of those
+    to come; FOUR is then what a spawned 4, which was not built, takes off a value. A board with a tile above rank TOP
+    is ranked down before it is searched (0: never). From BLOCKS on stands what the form needs: a BLOCK for each phase,
+    TUPLES, or a network as in `netlayout.py`. Whatever it needs, an `extra` has room for one block: searches copy its
+    first places before they know whether they are of use.
     """
 
     CLASS: int = 0
@@ -117,9 +120,12 @@ class Extra(NamedTuple):
     LOST: int = 3
     FLOORED: int = 4
     FORM: int = 5
-    PHASES: int = 6
-    PHASE_TABLE: int = 7
-    BLOCKS: int = 7 + 16 * 17
+    EARNS: int = 6
+    FOUR: int = 7
+    TOP: int = 8
+    PHASES: int = 9
+    PHASE_TABLE: int = 10
+    BLOCKS: int = 10 + 16 * 17
 
 
 class Block(NamedTuple):
@@ -151,6 +157,30 @@ class Tuples(NamedTuple):
     LENGTH: int = 1
     BITS: int = 2
     SIZE: int = 10
+
+
+class Net(NamedTuple):
+    """Of an evaluator that is a net with entries of 16 bits: its head, then GROUP words for each of its tables.
+
+    SHIFTS move the eight images of a board smaller than 4x4 to the top-left; a board that is not SQUARE has four. A
+    stage has so many ENTRIES, and begins at a largest tile of its STAGE_RANKS. A table is where it starts, and two
+    or more RUNS of cells: a shift that brings them to their place in the index, and a mask. Those of the pairs come
+    first: they have 32 entries to an index, 16 by a cell that one shift brings down, then 16 by another.
+    """
+
+    SHIFTS: int = 0
+    SQUARE: int = 8
+    ENTRIES: int = 9
+    PAIRS: int = 10
+    SINGLES: int = 11
+    STAGES: int = 12
+    STAGE_RANKS: int = 13
+    GROUPS: int = 20
+    START: int = 0
+    RUNS: int = 1
+    OWN: int = 2
+    RUN: int = 4
+    GROUP: int = 18
 
 
 class Row(NamedTuple):
@@ -212,7 +242,7 @@ class Frontier(NamedTuple):
 
 
 RULES, OUT, SETTINGS, REALS, ROW = Rules(), Out(), Settings(), Reals(), Row()
-EXTRA, BLOCK, TUPLES = Extra(), Block(), Tuples()
+EXTRA, BLOCK, TUPLES, NET = Extra(), Block(), Tuples(), Net()
 TREE, NODE, FRONTIER = Tree(), Node(), Frontier()
 
 
@@ -225,10 +255,19 @@ class Class(NamedTuple):
 
 
 class Form(NamedTuple):
-    """How an evaluator of a whole board is stored: terms (lines.py), or tables over tuples of cells (cells.py)."""
+    """How an evaluator of a whole board is stored: terms (lines.py), tables (cells.py), a net (netvalue.py)."""
 
     TERMS: int = 0
     CELLS: int = 1
+    NET: int = 2
+
+
+class Lost(NamedTuple):
+    """What a position without a legal move is worth: a number, its evaluation, or what building its tiles earned."""
+
+    NUMBER: int = 0
+    EVALUATION: int = 1
+    POTENTIAL: int = 2
 
 
 class Corner(NamedTuple):
@@ -302,7 +341,7 @@ class Stream(NamedTuple):
     SEARCH: int = 1
 
 
-CLASS, FORM, CORNER = Class(), Form(), Corner()
+CLASS, FORM, LOST, CORNER = Class(), Form(), Lost(), Corner()
 CHANCE, ROLLOUT, FINAL, REWARD, MODE, GOAL = Chance(), Rollout(), Final(), Reward(), Mode(), Goal()
 END, STREAM = End(), Stream()
 

@@ -10,11 +10,13 @@ one more branch in `whole_board`, and no search knows of it.
 import numpy as np
 from numba import njit, types
 
-from t48lab.kernels.bitboard import LINE, count_empty, transpose
+from t48lab.kernels.bitboard import LINE, count_empty, max_rank, slide, transpose
 from t48lab.kernels.cells import tuples
-from t48lab.kernels.layout import BLOCK, CLASS, CORNER, EXTRA, FORM
-from t48lab.kernels.pointers import P_I32, P_I64
-from t48lab.kernels.signature import I32S, I64, I64S, KERNEL, U64
+from t48lab.kernels.layout import BLOCK, CLASS, CORNER, EXTRA, FORM, LOST
+from t48lab.kernels.netlanes import points_of
+from t48lab.kernels.netvalue import net_value
+from t48lab.kernels.pointers import P_I32, P_I64, P_U16, pointer
+from t48lab.kernels.signature import I32S, I64, I64S, KERNEL, U16S, U64
 
 U, I = np.uint64, np.int64
 ZERO = U(0)
@@ -96,6 +98,8 @@ def whole_board(b, lines, extra, mask):
     """Fixed-point value by an evaluator of which nothing is assumed, whatever its form."""
     if extra[EXTRA.FORM] == FORM.CELLS:
         return tuples(b, lines, extra)
+    if extra[EXTRA.FORM] == FORM.NET:
+        return net_value(b, transpose(b), pointer(lines), pointer(extra))
     return _terms(b, lines, extra, mask)
 
 
@@ -114,7 +118,50 @@ def evaluate(b, lines, extra, mask):
 
 @njit([I64(U64, I32S, I64S, U64), I64(U64, P_I32, P_I64, U64)], **KERNEL)
 def lost_value(b, lines, extra, mask):
-    """Fixed-point value of a position without a legal move: the evaluator's number, or its evaluation."""
-    if extra[EXTRA.LOST_KIND] == 0:
+    """Fixed-point value of a position without a legal move: the evaluator's number, its evaluation, its points."""
+    if extra[EXTRA.LOST_KIND] == LOST.NUMBER:
         return extra[EXTRA.LOST]
+    if extra[EXTRA.LOST_KIND] == LOST.POTENTIAL:
+        return points_of(b) << extra[EXTRA.SHIFT]
     return evaluate(b, lines, extra, mask)
+
+
+@njit([I64(U64, I64S), I64(U64, P_I64)], **KERNEL)
+def earned(b, extra):
+    """What a value of a board contains of points that are made already, fixed point: `value - earned` is to come."""
+    return points_of(b) << extra[EXTRA.SHIFT] if extra[EXTRA.EARNS] else I(0)
+
+
+@njit([I64(U64, U16S, I32S, I64S, U64), I64(U64, P_U16, P_I32, P_I64, U64)], **KERNEL)
+def standing(b, moves, lines, extra, mask):
+    """Fixed-point value of a position that is looked into no further; by a net, that of the best next afterstate."""
+    best, free = I(0), False
+    for direction in range(4):
+        after = slide(b, direction, moves)
+        if after != b:
+            if extra[EXTRA.EARNS] == 0:
+                return evaluate(b, lines, extra, mask)
+            value = evaluate(after, lines, extra, mask)
+            best = max(best, value) if free else value
+            free = True
+    return best if free else lost_value(b, lines, extra, mask)
+
+
+@njit([U64(U64, I64S), U64(U64, P_I64)], **KERNEL)
+def fitted(b, extra):
+    """The board as the evaluator knows it: ranks above the highest unused one fall while the largest is above TOP."""
+    top = U(extra[EXTRA.TOP])
+    while top != ZERO and U(max_rank(b)) > top:
+        used, rest = U(1), b
+        while rest != ZERO:
+            used |= U(1) << (rest & U(15))
+            rest >>= U(4)
+        gap = U(max_rank(b)) - U(1)
+        while (used >> gap) & U(1) != ZERO and gap > ZERO:
+            gap -= U(1)
+        if gap == ZERO:
+            break
+        for shift in range(0, 64, 4):
+            if (b >> U(shift)) & U(15) > gap:
+                b -= U(1) << U(shift)
+    return b

@@ -45,7 +45,7 @@ from t48lab.kernels.layout import (
     SETTINGS,
     TREE,
 )
-from t48lab.kernels.lines import evaluate, lost_value
+from t48lab.kernels.lines import earned, evaluate, fitted, standing
 from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U16, P_U64, pointer
 from t48lab.kernels.rng import below, next_u64
 from t48lab.kernels.signature import F64, I64, KERNEL, SEARCH, U64
@@ -109,10 +109,7 @@ def reward(b, fours, settings, reals, moves, rules, lines, extra):
         return 1.0 if max_rank(b) >= settings[SETTINGS.WIN_RANK] else 0.0
     total = np.float64(potential(b) - 4 * fours)
     if settings[SETTINGS.ROLLOUT_LIMIT] >= 0:
-        if legal(b, moves):
-            fixed = evaluate(b, lines, extra, rules[RULES.MASK])
-        else:
-            fixed = lost_value(b, lines, extra, rules[RULES.MASK])
+        fixed = standing(b, moves, lines, extra, rules[RULES.MASK]) - earned(b, extra)
         total += reals[REALS.VALUE_WEIGHT] * (fixed * 2.0 ** -extra[EXTRA.SHIFT])
     return total
 
@@ -326,6 +323,7 @@ def search(board, agent, stream, out):
     search goes on from the position that came of it; otherwise the memory's content is ignored.
     """
     settings, reals, memory = agent.settings, agent.reals, agent.memory
+    board = fitted(board, agent.extra)
     started, look, limit, seconds = cpu(), 0.0, settings[SETTINGS.SIMULATIONS], reals[REALS.SECONDS]
     out[:] = 0.0
     links, stats, words = pointer(memory.view(np.int64)), pointer(memory.view(np.float64)), pointer(memory)

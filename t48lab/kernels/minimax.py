@@ -12,6 +12,7 @@ from t48lab.kernels.alphabeta import ILLEGAL, INFINITE, WORK, blank_work, report
 from t48lab.kernels.bitboard import slide
 from t48lab.kernels.choice import preferred
 from t48lab.kernels.layout import EXTRA, OUT, REALS, SETTINGS
+from t48lab.kernels.lines import earned, fitted
 from t48lab.kernels.pointers import pointer
 from t48lab.kernels.signature import F64S, I32S, I64, I64S, KERNEL, SEARCH, U16S, U64, U64S
 
@@ -27,9 +28,10 @@ def root(board, depth, moves, lines, extra, work, memory, out):
             work[WORK.ROOT + d] = solve(after, 2 * depth - 2, -INFINITE, INFINITE, *addresses)
     if work[WORK.STOPPED]:
         return False
+    past = earned(board, extra)
     for d in range(4):
         value = work[WORK.ROOT + d]
-        out[OUT.VALUES + d] = np.nan if value == ILLEGAL else value * 2.0 ** -extra[EXTRA.SHIFT]
+        out[OUT.VALUES + d] = np.nan if value == ILLEGAL else (value - past) * 2.0 ** -extra[EXTRA.SHIFT]
     out[OUT.DEPTH_REACHED] = depth
     return True
 
@@ -42,6 +44,7 @@ def search(board, agent, stream, out):
     finished depth found; one move ahead is always finished.
     """
     settings, reals, moves, rules, lines, extra, memory, _ = agent
+    board = fitted(board, extra)
     work = blank_work(settings, reals, rules, extra)
     out[:] = np.nan
     last = settings[SETTINGS.DEPTH]

@@ -17,4 +17,6 @@ def pointer(array):
 
 @overload(pointer, inline="always")
 def _address(array):
+    if isinstance(array, types.CPointer):
+        return lambda array: array
     return lambda array: array.ctypes

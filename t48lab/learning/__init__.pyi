@@ -1,3 +1,8 @@
+from .arrangement import places_of as places_of
+from .arrangement import words as words
+from .unpacked import Source as Source
+from .unpacked import entries as entries
+from .unpacked import source as source
 from .nets import Net as Net
 from .nets import open_net as open_net
 from .nets import save_net as save_net

@@ -116,6 +116,19 @@ class Structure(Record):
                 f"the network is for {self.rows}x{self.cols} boards, the rules have {rules.rows}x{rules.cols}"
             )
 
+    def cells(self, pattern: str) -> list[int]:
+        """The cells of a pattern in the order in which they index its table."""
+        return sorted(self._cells(pattern))
+
+    def place(self, cell: int) -> int:
+        """The cell of the 4x4 grid, in whose top-left the board lies."""
+        return 4 * (cell // self.cols) + cell % self.cols
+
+    def starts(self) -> list[int]:
+        """Where the table of each pattern begins in a stage."""
+        sizes = [16 ** len(pattern) for pattern in self.patterns]
+        return [sum(sizes[:k]) for k in range(len(sizes))]
+
     def array(self, staged: bool = True) -> NDArray[np.uint64]:
         """The structure as kernels read it, uint64, see `kernels/netlayout.py`; in one stage if not `staged`."""
         network = np.zeros(at.HEAD + at.PATTERN * len(self.patterns), np.uint64)
@@ -127,18 +140,18 @@ class Structure(Record):
         network[at.STAGE_RANKS + 1 : at.STAGE_RANKS + 1 + len(ranks)] = ranks
         base = 0
         for k, pattern in enumerate(self.patterns):
-            runs = self._runs(sorted(self._cells(pattern)))
+            runs = self.runs(self.cells(pattern))
             record = [base, len(runs), *(number for run in runs for number in run)]
             start = at.HEAD + at.PATTERN * k
             network[start : start + len(record)] = record
             base += 16 ** len(pattern)
         return network
 
-    def _runs(self, cells: list[int]) -> list[tuple[int, int]]:
+    def runs(self, cells: list[int]) -> list[tuple[int, int]]:
         """(shift, mask) of each run of cells that one shift brings to their places in the index."""
         runs: dict[int, int] = {}
         for i, cell in enumerate(cells):
             place = 4 * (len(cells) - 1 - i)
-            shift = 60 - 4 * (4 * (cell // self.cols) + cell % self.cols) - place
+            shift = 60 - 4 * self.place(cell) - place
             runs[shift] = runs.get(shift, 0) | 15 << place
         return list(runs.items())
