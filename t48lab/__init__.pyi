@@ -12,6 +12,7 @@ from .agents import PriorityAgent as PriorityAgent
 from .agents import RandomAgent as RandomAgent
 from .agents import RandomSpawner as RandomSpawner
 from .agents import SearchResult as SearchResult
+from .agents import Solved as Solved
 from .agents import exact_value as exact_value
 from .agents import make_agent as make_agent
 from .agents import make_spawner as make_spawner

@@ -8,6 +8,7 @@ from .kinds import Minimax as Minimax
 from .kinds import NAMED as NAMED
 from .kinds import PriorityAgent as PriorityAgent
 from .kinds import RandomAgent as RandomAgent
+from .kinds import Solved as Solved
 from .kinds import make_agent as make_agent
 from .parallel import search_together as search_together
 from .plain import PlainAgent as PlainAgent

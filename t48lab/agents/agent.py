@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BeforeValidator
 
 from t48lab.agents.programs import ENGINE, Program
 from t48lab.agents.searches import SearchResult, TreeKind, run_search
 from t48lab.agents.spawners import Spawner
-from t48lab.board import Board
+from t48lab.board import DIRECTIONS, Board
+from t48lab.errors import T48Error
 from t48lab.evaluators import BaseEvaluator
 from t48lab.families import COLORS, OTHER
 from t48lab.records import StopTile, checked
@@ -17,6 +20,21 @@ from t48lab.specs import SpecRecord, digest
 
 AGENTS: dict[str, type[Agent]] = {}
 """Every kind of agent by the name that starts its spec."""
+
+BY_NUMBER = DIRECTIONS
+"""The order of preference that breaks ties by the lowest direction number."""
+
+
+def _order(value: object) -> object:
+    names = value.split("/") if isinstance(value, str) else value
+    if isinstance(names, (list, tuple)) and sorted(map(str, names)) == sorted(DIRECTIONS):
+        return tuple(names)
+    raise T48Error(f"order must name each of {'/'.join(DIRECTIONS)} once, got {value!r}")
+
+
+Order = Annotated[tuple[str, ...], BeforeValidator(_order)]
+
+TIES = "order of preference among moves of equal value"
 
 
 class Agent(SpecRecord):

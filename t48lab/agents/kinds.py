@@ -5,16 +5,17 @@ This is the one home of each search parameter; `Expectimax.parameters()` lists t
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import model_validator
 
 from t48lab.agents.agent import AGENTS as AGENTS  # from here it is full
-from t48lab.agents.agent import Agent
+from t48lab.agents.agent import BY_NUMBER, TIES, Agent, Order
 from t48lab.agents.programs import ENGINE, Program, assemble, with_bounds
 from t48lab.agents.searches import SearchResult, TreeKind
+from t48lab.agents.solved import Solved as Solved
 from t48lab.agents.systems import SYSTEMS
-from t48lab.board import DIRECTIONS, Board
+from t48lab.board import Board
 from t48lab.errors import T48Error
 from t48lab.evaluators import EvaluatorChoice, get_evaluator
 from t48lab.kernels.layout import (
@@ -35,23 +36,11 @@ from t48lab.specs import from_spec
 
 DEEPEST = 16
 """Most player moves that any search looks ahead: deeper recursion has no use and would exhaust the stack."""
-BY_NUMBER = DIRECTIONS
-"""The order of preference that breaks ties by the lowest direction number."""
 
 NAMED = {name: spec for name, (_, spec) in SYSTEMS.items()}
 """Specs of agents that a name may stand for."""
 
 
-def _order(value: object) -> object:
-    names = value.split("/") if isinstance(value, str) else value
-    if isinstance(names, (list, tuple)) and sorted(map(str, names)) == sorted(DIRECTIONS):
-        return tuple(names)
-    raise T48Error(f"order must name each of {'/'.join(DIRECTIONS)} once, got {value!r}")
-
-
-Order = Annotated[tuple[str, ...], BeforeValidator(_order)]
-
-TIES = "order of preference among moves of equal value"
 AHEAD = "how far ahead to look; the most, under a limit"
 LIMIT = "limit of a search, by iterative deepening where it has a depth; none = no limit"
 OWN_STREAM = "chooses the stream of the agent's own draws"

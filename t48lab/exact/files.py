@@ -104,6 +104,10 @@ class Layers:
         begin, count, _ = (int(fact) for fact in self.index[layer])
         return np.asarray(self._bytes[begin : begin + count * self.dtype.itemsize]).view(self.dtype)
 
+    def words(self, dtype: str) -> NDArray[Any]:
+        """The whole file as numbers of another type, for kernels that find their way in it."""
+        return np.asarray(self._bytes).view(dtype)
+
     @property
     def count(self) -> int:
         """How many numbers all layers hold."""

@@ -47,7 +47,6 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self.games = below(self.folder, "games")
         self._standing: Standing | None = None
         try:
             usable = self.folder.is_dir() or not self.folder.exists()
@@ -56,6 +55,7 @@ class Store:
             raise T48Error(f"{self.folder} cannot be a results folder ({reason}), choose another") from None
         if not usable:
             raise T48Error(f"{self.folder} is a file, a results folder is needed")
+        self.games = below(self.folder, "games")
 
     def frame(self) -> pd.DataFrame:
         """All games, each once, agents in the manifest's order, then by spawner, seed and game.

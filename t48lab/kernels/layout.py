@@ -86,6 +86,9 @@ class Settings(NamedTuple):
     # greedy
     BY: int = 6
 
+    # solved
+    GOAL: int = 6
+
     SIZE: int = 24
 
 
@@ -315,6 +318,14 @@ class Mode(NamedTuple):
     OPEN_LIST: int = 1
 
 
+class Goal(NamedTuple):
+    """What best play is for."""
+
+    SCORE: int = 0
+    ADVERSARY: int = 1
+    TILE: int = 2
+
+
 class End(NamedTuple):
     """Why a game ended."""
 
@@ -331,7 +342,7 @@ class Stream(NamedTuple):
 
 
 CLASS, FORM, LOST, CORNER = Class(), Form(), Lost(), Corner()
-CHANCE, ROLLOUT, FINAL, REWARD, MODE = Chance(), Rollout(), Final(), Reward(), Mode()
+CHANCE, ROLLOUT, FINAL, REWARD, MODE, GOAL = Chance(), Rollout(), Final(), Reward(), Mode(), Goal()
 END, STREAM = End(), Stream()
 
 # expectimax memory: constants and counters, 64 words of scratch for each of 16 depths, leaves of a net, then the table,
