@@ -36,7 +36,6 @@ class Leaf(NamedTuple):
 
 
 LEAF = Leaf()
-SPAN = LEAF.SIZE + 4 * 16
 
 
 @njit(types.void(U64, U64, P_I32, P_U64, P_U64, I64), **KERNEL)
