@@ -31,9 +31,9 @@ from t48lab.kernels.bitboard import (
     transpose,
 )
 from t48lab.kernels.clock import cpu
-from t48lab.kernels.layout import BLOCK, EXPECTIMAX_SCRATCH, EXPECTIMAX_TABLE, EXTRA, TABLE
+from t48lab.kernels.layout import BLOCK, EXPECTIMAX_LEAVES, EXPECTIMAX_SCRATCH, EXPECTIMAX_TABLE, EXTRA, TABLE
 from t48lab.kernels.lines import evaluate, lost_value
-from t48lab.kernels.netvalue import net_value
+from t48lab.kernels.netleaves import net_moves
 from t48lab.kernels.pointers import P_F64, P_I32, P_I64, P_U16, P_U64
 from t48lab.kernels.rng import GOLDEN, times
 from t48lab.kernels.signature import F64, I64, KERNEL, U64
@@ -163,35 +163,6 @@ def last_moves(b, free, back, along, across, first, moves, lines, extra, i, f):
             fill_gap(bit, repeated, line, U(1 + tile), m, v, left_moves, q, u, right_moves, at, f)
 
 
-@njit(types.void(U64, U64, U64, U64, P_U16, P_I32, P_I64, P_F64), **KERNEL)
-def last_moves_net(b, free, back, first, moves, lines, extra, f):
-    """As `last_moves`, for a net: its value is the same for a board and its transpose."""
-    left, right = slide_rows(b, ZERO, moves), slide_rows(b, back, moves)
-    left_across, right_across = transpose(left), transpose(right)
-    repeated = free & (free << U(4)) & NOT_LAST_CELL
-    gaps = free & ~repeated
-    while gaps != ZERO:
-        bit = trailing_zeros(gaps)
-        gaps &= gaps - ONE
-        shift, turn = bit & U(48), (bit & U(48)) >> U(2)
-        line, rest = (b >> shift) & LINE, ~(LINE << shift)
-        cross_left, cross_right = left_across & ~(COLUMN << turn), right_across & ~(COLUMN << turn)
-        left_moves, right_moves = (left ^ b) & rest != ZERO, (right ^ b) & rest != ZERO
-        wide = (repeated >> ((bit + U(4)) & U(60))) & ONE != ZERO
-        for tile in range(2):
-            spawned = line | (U(1 + tile) << (bit & U(15)))
-            m, q = U(moves[spawned]), U(moves[back + spawned])
-            v, u = ILLEGAL, ILLEGAL
-            if left_moves | (m != spawned):
-                v = np.float64(net_value((left & rest) | (m << shift), cross_left | (spread(m) << turn), lines, extra))
-            if wide | right_moves | (q != spawned):
-                u = np.float64(
-                    net_value((right & rest) | (q << shift), cross_right | (spread(q) << turn), lines, extra)
-                )
-            at = first + (bit >> ONE) + U(tile)
-            fill_gap(bit, repeated, line, U(1 + tile), m, v, left_moves, q, u, right_moves, at, f)
-
-
 @njit(F64(F64, F64, I64, P_I64, P_F64), **KERNEL)
 def weighted(twos, fours, count, i, f):
     """The mean over `count` cells of two sums of values, after a 2 and after a 4 in each cell.
@@ -228,8 +199,9 @@ def last_chance(b, free, moves, lines, extra, w, i, f):
     first, right, down = U(HEAD.SCRATCH), U(TABLE), U(2 * TABLE)
     rows, cols = w[HEAD.ROWS], w[HEAD.COLS]
     if i[HEAD.FAST] == NET_LEAVES:
-        last_moves_net(b, free, right, first, moves, lines, extra, f)
-        last_moves_net(transpose(b), transpose(free), down, first + U(32), moves, lines, extra, f)
+        leaves = np.int64(EXPECTIMAX_LEAVES)
+        net_moves(b, free, right, first, leaves, moves, lines, extra, w, f)
+        net_moves(transpose(b), transpose(free), down, first + U(32), leaves, moves, lines, extra, w, f)
         i[HEAD.LEAVES] += 4 * popcount(free)
         return spawn_mean(b, first, lines, extra, w, i, f)
     last_moves(b, free, right, rows, cols, first, moves, lines, extra, i, f)

@@ -345,9 +345,11 @@ CLASS, FORM, LOST, CORNER = Class(), Form(), Lost(), Corner()
 CHANCE, ROLLOUT, FINAL, REWARD, MODE, GOAL = Chance(), Rollout(), Final(), Reward(), Mode(), Goal()
 END, STREAM = End(), Stream()
 
-# expectimax memory: constants and counters, 64 words of scratch for each of 16 depths, two words an entry
+# expectimax memory: constants and counters, 64 words of scratch for each of 16 depths, leaves of a net, then the table,
+# two words an entry
 EXPECTIMAX_SCRATCH = 128
-EXPECTIMAX_TABLE = EXPECTIMAX_SCRATCH + 64 * 16
+EXPECTIMAX_LEAVES = EXPECTIMAX_SCRATCH + 64 * 16
+EXPECTIMAX_TABLE = EXPECTIMAX_LEAVES + 32 * 70
 
 
 def memory_words(capacity: int) -> int:

@@ -7,6 +7,7 @@ compiled code the eight sums are a vector of the processor, in plain Python a nu
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 from t48lab.kernels.bitboard import potential
@@ -72,6 +73,79 @@ def _entries_at_compiled(lines, places, square):
         return total
 
     return both
+
+
+@intrinsic
+def _keep_half(context, place, k, words):
+    def generate(context, builder, signature, arguments):
+        place, k, words = arguments
+        halves = builder.trunc(words, ir.VectorType(_I32, LANES))
+        builder.store(halves, builder.bitcast(builder.gep(place, [k]), halves.type.as_pointer()), align=8)
+        return context.get_dummy_value()
+
+    return types.void(P_U64, types.int64, WORDS8), generate
+
+
+def keep_half(place, k, words):
+    """Writes eight words below 2^32 into four words of an array from its k-th on."""
+    place[k : k + LANES // 2].view(np.uint32)[:] = words
+
+
+@overload(keep_half)
+def _keep_half_compiled(place, k, words):
+    return lambda place, k, words: _keep_half(place, k, words)
+
+
+def _halves(builder, lines, place, k):
+    """Pointers to the int16 at the eight places that four words hold."""
+    base = builder.bitcast(lines, _I16.as_pointer())
+    start = builder.bitcast(builder.gep(place, [k]), _I32.as_pointer())
+    for lane in range(LANES):
+        found = builder.load(builder.gep(start, [ir.Constant(_I32, lane)], source_etype=_I32), typ=_I32)
+        yield builder.gep(base, [builder.zext(found, _I64)], source_etype=_I16)
+
+
+@intrinsic
+def _entries_kept(context, lines, place, k):
+    def generate(context, builder, signature, arguments):
+        found = [builder.sext(builder.load(entry, typ=_I16), _I64) for entry in _halves(builder, *arguments)]
+        while len(found) > 1:
+            found = [builder.add(a, b) for a, b in zip(found[::2], found[1::2], strict=True)]
+        return found[0]
+
+    return types.int64(P_I32, P_U64, types.int64), generate
+
+
+def entries_kept(lines, place, k):
+    """The sum of the entries at eight places that `keep_half` wrote, int64."""
+    return np.int64(lines.view(np.int16)[place[k : k + LANES // 2].view(np.uint32)].sum(dtype=np.int64))
+
+
+@overload(entries_kept)
+def _entries_kept_compiled(lines, place, k):
+    return lambda lines, place, k: _entries_kept(lines, place, k)
+
+
+@intrinsic
+def _touch(context, lines, place, k):
+    def generate(context, builder, signature, arguments):
+        for entry in _halves(builder, *arguments):
+            start = builder.bitcast(entry, ir.IntType(8).as_pointer())
+            kind = ir.FunctionType(ir.VoidType(), [start.type, _I32, _I32, _I32])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            builder.call(function, [start, *(ir.Constant(_I32, n) for n in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(P_I32, P_U64, types.int64), generate
+
+
+def touch(lines, place, k):
+    """Asks for the entries at eight places that `keep_half` wrote, which will be needed soon."""
+
+
+@overload(touch)
+def _touch_compiled(lines, place, k):
+    return lambda lines, place, k: _touch(lines, place, k)
 
 
 @intrinsic
