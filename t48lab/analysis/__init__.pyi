@@ -3,6 +3,7 @@ from .budget_plots import plot_doublings as plot_doublings
 from .budgets import curves as curves
 from .budgets import doubling as doubling
 from .budgets import doublings as doublings
+from .learning_plots import plot_curve as plot_curve
 from .numbers import number as number
 from .numbers import percent as percent
 from .numbers import short as short

@@ -20,6 +20,10 @@ def command(training: Path, games: int | None, threads: int, out: Path | None) -
     The same command starts a training and goes on with it after an interruption. With one thread the net depends on
     the file alone; more threads are faster, and their nets never repeat.
     """
+    import pandas as pd
+
+    from t48lab.analysis import plot_curve, write_figure
+    from t48lab.files import below
     from t48lab.learning import load_training, train
 
     plan = load_training(training, games)
@@ -30,4 +34,6 @@ def command(training: Path, games: int | None, threads: int, out: Path | None) -
         raise Interrupted(
             f"interrupted: finished games are kept in {folder}, the same command goes on from there"
         ) from None
+    curve = plot_curve(pd.read_csv(folder / "curve.csv"))
+    write_figure(curve, below(folder, "figures"), "curve")
     click.echo(f"{net.path}: {net.games} games, {len(net.weights)} weights, {net.digest[:16]}")

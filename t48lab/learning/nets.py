@@ -52,6 +52,12 @@ class Net:
         sums = None if self.sums is None else self.sums[: 2 * structure.entries]
         return replace(self, structure=structure, weights=self.weights[: structure.entries], sums=sums)
 
+    @property
+    def about(self) -> dict[str, Any]:
+        """How the net was made and the SHA-256 of its weights, as plain data."""
+        kept = ("training", "games", "threads", "repeatable", "seconds", "commit", "written")
+        return {name: self.facts[name] for name in kept if name in self.facts} | {"sha256": self.digest}
+
     def verify(self) -> None:
         """Raises T48Error when a number is not what was written."""
         for name, array in (("weights", self.weights), ("sums", self.sums)):

@@ -7,6 +7,7 @@ locks, so their nets never repeat, and their files say so.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -44,7 +45,8 @@ def train(
 ) -> Net:
     """The net after all games of the training; goes on from the folder's checkpoint where there is one.
 
-    Every `minutes`, and on Ctrl-C, the folder's checkpoint.net and curve.csv are written. Raises T48Error when the
+    Every `minutes`, and on Ctrl-C, the folder's checkpoint.net and curve.csv are written; manifest.json, which says
+    how the net was made and its hash, at the end. Raises T48Error when the
     folder holds another training, another process trains there, or an error is not finite.
     """
     if threads < 1:
@@ -68,7 +70,9 @@ def train(
                     run.save()
                     saved = monotonic()
         run.save()
-    return open_net(folder / CHECKPOINT)
+    net = open_net(folder / CHECKPOINT)
+    write_whole(folder / "manifest.json", f"{json.dumps(net.about, indent=1)}\n".encode())
+    return net
 
 
 class _Run:
