@@ -47,6 +47,7 @@ def nets(tmp_path_factory):
 
 
 def slow_twin(net, rules):
+    net = net.playing
     shift = int(Net(path=str(net.path)).compile(rules).extra[EXTRA.SHIFT])
     weights = (np.rint(net.weights * 2.0**shift) / 2.0**shift).tolist()
     patterns = [sorted(int(digit, 16) for digit in pattern) for pattern in net.structure.patterns]
@@ -80,6 +81,18 @@ def board_of(ranks):
 
 def by_name(values):
     return {DIRECTIONS[direction]: value for direction, value in values.items()}
+
+
+def test_before_its_promotion_a_net_plays_by_its_first_stage_alone(tmp_path):
+    plan = Training(network=["0134", "0124"], rules={"rows": 3, "cols": 3}, stages=[16], promotion=50, games=20)
+    early = train(plan, tmp_path / "early")
+    late = Net(path=str(train(plan.model_copy(update={"games": 60}), tmp_path / "late").path))
+    board = Board.parse("3x3:541230110")
+    assert not early.weights[early.structure.entries :].any()
+    one_stage = train(plan.model_copy(update={"stages": (), "promotion": 0}), tmp_path / "one")
+    for path in (early.path, pack_net(early, tmp_path / "packed.net")):
+        assert Net(path=str(path)).value(board) == Net(path=str(one_stage.path)).value(board) != 0
+    assert late.value(board) != 0
 
 
 @pytest.mark.parametrize("size", TRAININGS)

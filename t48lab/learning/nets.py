@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -42,6 +42,15 @@ class Net:
     weights: NDArray[np.float32]
     sums: NDArray[np.float32] | None
     digest: str
+
+    @property
+    def playing(self) -> Net:
+        """The net as it plays: its first stage alone until the training's promotion, when the others begin."""
+        if not self.structure.stages or self.games >= self.training.get("promotion", 0):
+            return self
+        structure = self.structure.model_copy(update={"stages": ()})
+        sums = None if self.sums is None else self.sums[: 2 * structure.entries]
+        return replace(self, structure=structure, weights=self.weights[: structure.entries], sums=sums)
 
     def verify(self) -> None:
         """Raises T48Error when a number is not what was written."""

@@ -111,6 +111,7 @@ def pack_net(net: Net, path: str | Path, bits: int = 16, keep: float = 1.0) -> P
         raise T48Error(f"bits must be 8 or 16, got {bits}")
     if not 0 < keep <= 1:
         raise T48Error(f"keep must be a share above 0 and up to 1, got {keep:g}")
+    net = net.playing
     blank = float(net.training.get("initial", 0.0)) / net.structure.lookups
     entries, places = quantised(net)
     held = _kept(net, np.float32(blank), keep)
