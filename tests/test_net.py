@@ -16,7 +16,7 @@ from t48lab import AGENTS, Board, Rules, T48Error, get_evaluator, make_agent, pl
 from t48lab.agents import decision_tree
 from t48lab.board import DIRECTIONS
 from t48lab.commands.cli import status
-from t48lab.evaluators import Net
+from t48lab.evaluators import Net, choice
 from t48lab.kernels.layout import EXTRA
 from t48lab.learning import Training, open_net, open_packed, pack_net, save_net, train, unpacked
 
@@ -290,3 +290,15 @@ def test_another_process_reads_the_same_values(nets):
     code = f"from t48lab import get_evaluator; print(get_evaluator({str(nets['4x4'].path)!r}).value({BOARD!r}))"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(shown.stdout) == Net(path=str(nets["4x4"].path)).value(BOARD)
+
+
+def test_the_net_of_the_package_goes_by_name(nets, monkeypatch):
+    path = nets["4x4"].path
+    monkeypatch.setattr(choice, "LEARNED", path)
+    agent = make_agent("expectimax:depth=1,evaluator=learned")
+    assert agent.spec == "expectimax:depth=1,evaluator=learned"
+    assert agent.key() == make_agent(f"expectimax:depth=1,evaluator={path}").key()
+    assert agent.search(BOARD).best in Board.parse(BOARD).legal_moves
+    monkeypatch.setattr(choice, "LEARNED", path.with_name("none.net"))
+    with pytest.raises(T48Error, match=r"none.net is missing: install t48lab again"):
+        make_agent("expectimax:depth=1,evaluator=learned")
