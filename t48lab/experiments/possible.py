@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from t48lab.agents import AGENTS, NAMED, Agent, Spawner, make_spawner
+from t48lab.agents import AGENTS, NAMED, Agent, Spawner, make_agent, make_spawner
 from t48lab.board import Board
 from t48lab.errors import T48Error
 from t48lab.games import ENDED, FIRST
@@ -56,7 +56,7 @@ def players(frame: pd.DataFrame, manifest: dict[str, Any]) -> dict[str, Player]:
 def _player(key: str, label: str, stated: dict[str, Any], spawner: str, manifest: dict[str, Any]) -> Player:
     """The player of the manifest's parameters; raises T48Error when they are not those that its key stands for."""
     rules, stop_tile = Rules(**manifest.get("rules", {})), manifest.get("stop_tile")
-    agent, seeds = _agent(stated.get("parameters", {})), frozenset(manifest.get("seeds", []))
+    agent, seeds = _agent(stated), frozenset(manifest.get("seeds", []))
     player = Player(label, agent, make_spawner(spawner), rules, stop_tile, seeds)
     if agent.key(rules, stop_tile, player.spawner) != key:
         raise T48Error(
@@ -67,8 +67,15 @@ def _player(key: str, label: str, stated: dict[str, Any], spawner: str, manifest
     return player
 
 
-def _agent(parameters: dict[str, Any]) -> Agent:
-    """The agent of resolved parameters: its stored weights, whatever a preset's name stands for by now."""
+def _agent(stated: dict[str, Any]) -> Agent:
+    """The agent of resolved parameters: its stored weights, whatever a preset's name stands for by now.
+
+    Where they hold the hash of a net, which stands in a file, its spec says which file.
+    """
+    parameters = stated.get("parameters", {})
+    evaluator = parameters.get("evaluator")
+    if isinstance(evaluator, dict) and "sha256" in evaluator:
+        return make_agent(stated.get("spec", ""))
     name = parameters.get("name")
     kind = AGENTS.get(name) if isinstance(name, str) else None
     if kind is None:

@@ -45,7 +45,7 @@ def train(
 ) -> Net:
     """The net after all games of the training; goes on from the folder's checkpoint where there is one.
 
-    Every `minutes`, and on Ctrl-C, the folder's checkpoint.net and curve.csv are written; manifest.json, which says
+    Every `minutes`, and on Ctrl-C, the folder's checkpoint.net and curve.csv are written; net.json, which says
     how the net was made and its hash, at the end. Raises T48Error when the
     folder holds another training, another process trains there, or an error is not finite.
     """
@@ -71,7 +71,7 @@ def train(
                     saved = monotonic()
         run.save()
     net = open_net(folder / CHECKPOINT)
-    write_whole(folder / "manifest.json", f"{json.dumps(net.about, indent=1)}\n".encode())
+    write_whole(folder / "net.json", f"{json.dumps(net.about, indent=1)}\n".encode())
     return net
 
 
