@@ -232,6 +232,13 @@ def test_boards_without_a_value_are_refused(home, board, words):
         solve(Rules(rows=2, cols=2), folder=home).value(board)
 
 
+def test_memory_that_does_not_suffice_is_said_beforehand(tmp_path):
+    with pytest.raises(T48Error, match=r"tables of 3x3 may take .*, 0.1 GB are given: give more memory"):
+        solve(Rules(rows=3, cols=3), memory=0.1, folder=tmp_path)
+    assert not list(tmp_path.iterdir())
+    assert solve(Rules(rows=2, cols=2), memory=0.1, folder=tmp_path).positions == 110
+
+
 def test_no_room_is_said_beforehand(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("usage", (), {"free": 1000}))
     with pytest.raises(T48Error, match=r"the tables of 2x3 take up to 531 kB, .* has 1 kB free: make room"):

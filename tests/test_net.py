@@ -16,7 +16,7 @@ from t48lab import AGENTS, Board, Rules, T48Error, get_evaluator, make_agent, pl
 from t48lab.agents import decision_tree
 from t48lab.board import DIRECTIONS
 from t48lab.commands.cli import status
-from t48lab.evaluators import Net
+from t48lab.evaluators import Net, choice
 from t48lab.kernels.layout import EXTRA
 from t48lab.learning import Training, open_net, open_packed, pack_net, save_net, train, unpacked
 
@@ -47,6 +47,7 @@ def nets(tmp_path_factory):
 
 
 def slow_twin(net, rules):
+    net = net.playing
     shift = int(Net(path=str(net.path)).compile(rules).extra[EXTRA.SHIFT])
     weights = (np.rint(net.weights * 2.0**shift) / 2.0**shift).tolist()
     patterns = [sorted(int(digit, 16) for digit in pattern) for pattern in net.structure.patterns]
@@ -80,6 +81,18 @@ def board_of(ranks):
 
 def by_name(values):
     return {DIRECTIONS[direction]: value for direction, value in values.items()}
+
+
+def test_before_its_promotion_a_net_plays_by_its_first_stage_alone(tmp_path):
+    plan = Training(network=["0134", "0124"], rules={"rows": 3, "cols": 3}, stages=[16], promotion=50, games=20)
+    early = train(plan, tmp_path / "early")
+    late = Net(path=str(train(plan.model_copy(update={"games": 60}), tmp_path / "late").path))
+    board = Board.parse("3x3:541230110")
+    assert not early.weights[early.structure.entries :].any()
+    one_stage = train(plan.model_copy(update={"stages": (), "promotion": 0}), tmp_path / "one")
+    for path in (early.path, pack_net(early, tmp_path / "packed.net")):
+        assert Net(path=str(path)).value(board) == Net(path=str(one_stage.path)).value(board) != 0
+    assert late.value(board) != 0
 
 
 @pytest.mark.parametrize("size", TRAININGS)
@@ -277,3 +290,15 @@ def test_another_process_reads_the_same_values(nets):
     code = f"from t48lab import get_evaluator; print(get_evaluator({str(nets['4x4'].path)!r}).value({BOARD!r}))"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(shown.stdout) == Net(path=str(nets["4x4"].path)).value(BOARD)
+
+
+def test_the_net_of_the_package_goes_by_name(nets, monkeypatch):
+    path = nets["4x4"].path
+    monkeypatch.setattr(choice, "LEARNED", path)
+    agent = make_agent("expectimax:depth=1,evaluator=learned")
+    assert agent.spec == "expectimax:depth=1,evaluator=learned"
+    assert agent.key() == make_agent(f"expectimax:depth=1,evaluator={path}").key()
+    assert agent.search(BOARD).best in Board.parse(BOARD).legal_moves
+    monkeypatch.setattr(choice, "LEARNED", path.with_name("none.net"))
+    with pytest.raises(T48Error, match=r"none.net is missing: install t48lab again"):
+        make_agent("expectimax:depth=1,evaluator=learned")

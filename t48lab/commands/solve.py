@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -19,16 +20,26 @@ if TYPE_CHECKING:
 @click.option("--objective", default="score", show_default=True, help="score, adversary or tile:N.")
 @click.option("--four", type=float, default=0.1, show_default=True, help="Probability that a spawned tile is a 4.")
 @click.option("--workers", type=int, help="Threads (default: one a processor).")
+@click.option("--memory", type=float, help="Gigabytes that the tables may take (default: what the disk has room for).")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the tables (default: in the user's cache).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a sentence.")
-def command(size: str, objective: str, four: float, workers: int | None, as_json: bool) -> None:
+def command(
+    size: str,
+    objective: str,
+    four: float,
+    workers: int | None,
+    memory: float | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
     """Solve a small board: what best play can expect.
 
-    The values of all positions are kept in the user's cache; the same command again reads them from there.
+    The values of all positions are kept in a folder; the same command again reads them from there.
     """
     from t48lab.exact import solve
 
     try:
-        solution = solve(rules_of(size, four), objective, workers, progress=True)
+        solution = solve(rules_of(size, four), objective, workers, out, progress=True, memory=memory)
     except KeyboardInterrupt:
         raise Interrupted("interrupted: finished layers are kept, the same command goes on from there") from None
     if as_json:

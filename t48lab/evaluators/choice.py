@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 from typing import Annotated
@@ -19,9 +20,9 @@ from t48lab.specs import Resolved
 _LONGEST_STEM = 24
 
 PRESETS: dict[str, BaseEvaluator] = {name: Evaluator(**data) for name, (_, data) in presets.PRESETS.items()}
-if LEARNED.exists():
-    PRESETS["learned"] = Net(path=str(LEARNED))
-"""Evaluators by name; `presets.py` says what each is."""
+"""Evaluators that are sums of terms by name; `presets.py` says what each is."""
+NET = "learned"
+"""The name of the package's net."""
 
 
 def get_evaluator(choice: str | Path | BaseEvaluator) -> BaseEvaluator:
@@ -31,14 +32,23 @@ def get_evaluator(choice: str | Path | BaseEvaluator) -> BaseEvaluator:
     """
     if isinstance(choice, BaseEvaluator):
         return choice
+    if isinstance(choice, str) and choice.lower() == NET:
+        return _learned(LEARNED)
     if isinstance(choice, str) and choice.lower() in PRESETS:
         return PRESETS[choice.lower()]
     if is_path(choice):
         made = _file_kinds().get(Path(choice).suffix, BaseEvaluator).from_file(choice)
         made.__dict__["origin"] = re.sub(r"[^\w-]", "_", Path(choice).stem, flags=re.ASCII)[:_LONGEST_STEM]
         return made
-    remedy = nearest(str(choice), PRESETS)
+    remedy = nearest(str(choice), [*PRESETS, NET])
     raise T48Error(f"no evaluator {choice!r}, {remedy}; a file of weights ends in .toml, one of a net in .net")
+
+
+@functools.cache
+def _learned(path: Path) -> Net:
+    if not path.exists():
+        raise T48Error(f"{path} is missing: install t48lab again, or give the path of a net of your own")
+    return Net(path=str(path))
 
 
 def is_path(choice: object) -> bool:
@@ -55,7 +65,7 @@ def _file_kinds() -> dict[str, type[BaseEvaluator]]:
 
 def evaluator_choice(value: object) -> str | BaseEvaluator:
     """A preset's name, or an evaluator read from a file, an object or a mapping; equal presets go by name."""
-    if isinstance(value, str) and value in PRESETS:
+    if isinstance(value, str) and (value in PRESETS or (value == NET and get_evaluator(value))):
         return value
     made = BaseEvaluator.from_data(value) if isinstance(value, dict) else get_evaluator(value)  # type: ignore[arg-type]
     return next((name for name, preset in PRESETS.items() if preset == made), made)

@@ -19,13 +19,19 @@ BYTES_A_POSITION = 12
 """A key and a value."""
 
 
-def check_size(rules: Rules) -> None:
-    """Raises T48Error, with an estimate, for boards with more than MOST_CELLS cells."""
+def check_size(rules: Rules, memory: float | None = None) -> None:
+    """Raises T48Error, with an estimate, for boards whose tables do not fit: MOST_CELLS cells, gigabytes of memory."""
     if rules.rows * rules.cols > MOST_CELLS:
         count = at_most(rules)
         raise T48Error(
             f"{rules.rows}x{rules.cols} has about {count:.1e} positions, {size(count * BYTES_A_POSITION)} of tables; "
             f"exact play takes boards of at most {MOST_CELLS} cells, such as 3x3"
+        )
+    need = at_most(rules) * BYTES_A_POSITION
+    if memory is not None and need > 1e9 * memory:
+        raise T48Error(
+            f"the tables of {rules.rows}x{rules.cols} may take {size(need)}, {memory:g} GB are given: "
+            "give more memory, or a smaller board"
         )
 
 

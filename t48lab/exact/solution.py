@@ -101,16 +101,17 @@ def solve(
     workers: int | None = None,
     folder: str | Path | None = None,
     progress: bool = False,
+    memory: float | None = None,
 ) -> Solution:
     """The exact values of all positions that play can reach under the rules, for an objective.
 
     `score` is the largest expected score, `adversary` the largest that the worst spawns cannot prevent, `tile:N` the
     largest probability of a tile N. Tables are made once, by `workers` threads (default: one a processor), and kept in
     a folder (default: in the user's cache). When interrupted, the same call goes on from the last finished layer. The
-    numbers are the same to the last bit for any number of threads. Raises T48Error for boards that are too large, for
-    unknown objectives, and for damaged tables.
+    numbers are the same to the last bit for any number of threads. Raises T48Error for boards that are too large, also
+    for so many gigabytes of `memory`, for unknown objectives, and for damaged tables.
     """
-    check_size(rules)
+    check_size(rules, memory)
     goal, home = read_objective(objective, rules), Path(folder) if folder else cache()
     with Crew(workers) as crew:
         ground = Ground(rules, crew)

@@ -1,8 +1,5 @@
 from .arrangement import places_of as places_of
 from .arrangement import words as words
-from .unpacked import Source as Source
-from .unpacked import entries as entries
-from .unpacked import source as source
 from .nets import Net as Net
 from .nets import open_net as open_net
 from .nets import save_net as save_net
@@ -14,3 +11,6 @@ from .structure import Structure as Structure
 from .trainer import train as train
 from .training import Training as Training
 from .training import load_training as load_training
+from .unpacked import Source as Source
+from .unpacked import entries as entries
+from .unpacked import source as source

@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -42,6 +42,15 @@ class Net:
     weights: NDArray[np.float32]
     sums: NDArray[np.float32] | None
     digest: str
+
+    @property
+    def playing(self) -> Net:
+        """The net as it plays: its first stage alone until the training's promotion, when the others begin."""
+        if not self.structure.stages or self.games >= self.training.get("promotion", 0):
+            return self
+        structure = self.structure.model_copy(update={"stages": ()})
+        sums = None if self.sums is None else self.sums[: 2 * structure.entries]
+        return replace(self, structure=structure, weights=self.weights[: structure.entries], sums=sums)
 
     def verify(self) -> None:
         """Raises T48Error when a number is not what was written."""
@@ -80,14 +89,15 @@ def save_net(
 def open_net(path: str | Path) -> Net:
     """The net that a file holds; raises T48Error when the file is no whole net. See `Net.verify` for its numbers.
 
-    The arrays are mapped: processes that open one file share its memory, and writing to them changes no file.
+    The arrays are mapped: processes that open one file share its memory, and writing to them changes no file. Head and
+    numbers are those of one file, even when a training puts another in its place meanwhile.
     """
     path = Path(path)
-    with read_well(path):
-        header, start = read_head(path, _MAGIC)
+    with read_well(path), path.open("rb") as file:
+        header, start = _read_head(file, path, _MAGIC)
         arrays, places = {}, start
         for name, array in header["arrays"].items():
-            arrays[name] = np.memmap(path, "<f4", "c", places, (array["count"],)).view(np.ndarray)
+            arrays[name] = np.memmap(file, "<f4", "c", places, (array["count"],)).view(np.ndarray)
             places += 4 * array["count"]
         return Net(
             path=path,
@@ -127,14 +137,19 @@ def write_head(file: BinaryIO, magic: str, header: Mapping[str, Any]) -> None:
 def read_head(path: Path, magic: str) -> tuple[dict[str, Any], int]:
     """(header, bytes before the first number) of a file; raises T48Error, OSError, and ValueError on damage."""
     with path.open("rb") as file:
-        first = file.read(_FIRST_LINE).decode("ascii", "replace")
-        before, _, rest = first.partition(f"{magic} ")
-        if before or not rest:
-            raise T48Error(f"{path} is not a net of t48lab, give the path of one")
-        version, start = map(int, rest.split())
-        if version > _VERSION:
-            raise T48Error(f"{path} has version {version}, this t48lab reads up to {_VERSION}: upgrade t48lab")
-        text, _, digest = file.read(start - _FIRST_LINE).partition(b"\n")
+        return _read_head(file, path, magic)
+
+
+def _read_head(file: BinaryIO, path: Path, magic: str) -> tuple[dict[str, Any], int]:
+    """What read_head says of the open file of this path."""
+    first = file.read(_FIRST_LINE).decode("ascii", "replace")
+    before, _, rest = first.partition(f"{magic} ")
+    if before or not rest:
+        raise T48Error(f"{path} is not a net of t48lab, give the path of one")
+    version, start = map(int, rest.split())
+    if version > _VERSION:
+        raise T48Error(f"{path} has version {version}, this t48lab reads up to {_VERSION}: upgrade t48lab")
+    text, _, digest = file.read(start - _FIRST_LINE).partition(b"\n")
     if digest[:_HEX].decode("ascii", "replace") != hashlib.sha256(text).hexdigest():
         raise T48Error(f"{path} is damaged (the checksum of its head does not match), restore it")
     return json.loads(text), start

@@ -9,7 +9,8 @@ each part. The parts follow each other, each an .xz stream:
 * `low`: the low byte of each kept entry in their order, or with 8 bits its number among the 256 levels of its table;
 * `high`: the high bytes, or with 8 bits the levels, little-endian int16[256] for each table of each stage.
 
-Levels are those of least squared error (Lloyd 1982, "Least squares quantization in PCM", IEEE T-IT 28(2)).
+Levels are those of least squared error, entries weighed by the errors that they have seen where the net tells (Lloyd
+1982, "Least squares quantization in PCM", IEEE T-IT 28(2)).
 """
 
 from __future__ import annotations
@@ -110,12 +111,13 @@ def pack_net(net: Net, path: str | Path, bits: int = 16, keep: float = 1.0) -> P
         raise T48Error(f"bits must be 8 or 16, got {bits}")
     if not 0 < keep <= 1:
         raise T48Error(f"keep must be a share above 0 and up to 1, got {keep:g}")
+    net = net.playing
     blank = float(net.training.get("initial", 0.0)) / net.structure.lookups
     entries, places = quantised(net)
     held = _kept(net, np.float32(blank), keep)
     blank_entry = int(np.rint(blank * 2**places))
     entries[~held] = blank_entry
-    low, high = _coded(net.structure, entries, held, bits)
+    low, high = _coded(net, entries, held, bits)
     streams = {
         name: lzma.compress(part.tobytes(), preset=6)
         for name, part in zip(PARTS, (np.packbits(held), low, high), strict=True)
@@ -189,16 +191,17 @@ def _kept(net: Net, blank: np.float32, keep: float) -> NDArray[np.bool_]:
 
 
 def _coded(
-    structure: Structure, entries: NDArray[np.int16], held: NDArray[np.bool_], bits: int
+    net: Net, entries: NDArray[np.int16], held: NDArray[np.bool_], bits: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """(low, high) parts of the kept entries; with 8 bits these are put to their levels in `entries`, in place."""
     if bits == 16:
         kept = entries[held].view(np.uint16)
         return (kept & 255).astype(np.uint8), (kept >> 8).astype(np.uint8)
     low, levels = [], []
-    for first, end in tables(structure):
+    for first, end in tables(net.structure):
         table, here = entries[first:end], held[first:end]
-        own = _levels(table[here])
+        met = None if net.sums is None else net.sums[2 * first + 1 : 2 * end : 2][here]
+        own = _levels(table[here], met)
         codes = np.searchsorted((own[1:].astype(np.int32) + own[:-1]) / 2, table[here]).astype(np.uint8)
         table[here] = own[codes]
         low.append(codes)
@@ -206,9 +209,10 @@ def _coded(
     return np.concatenate(low), np.concatenate(levels).astype("<i2").view(np.uint8)
 
 
-def _levels(values: NDArray[np.int16]) -> NDArray[np.int16]:
-    """The 256 levels of least squared error for some values, in ascending order, int16."""
-    numbers, counts = np.unique(values, return_counts=True)
+def _levels(values: NDArray[np.int16], met: NDArray[np.float32] | None) -> NDArray[np.int16]:
+    """The 256 levels of least squared error for some values, each as often as it was met, in ascending order, int16."""
+    numbers, places = np.unique(values, return_inverse=True)
+    counts = np.bincount(places, met, len(numbers)).astype(float)
     if len(numbers) <= _LEVELS:
         return np.pad(numbers, (0, _LEVELS - len(numbers)), "edge") if len(numbers) else np.zeros(_LEVELS, np.int16)
     share = np.cumsum(counts ** (1 / 3))
@@ -217,6 +221,6 @@ def _levels(values: NDArray[np.int16]) -> NDArray[np.int16]:
         nearest = np.searchsorted((levels[1:] + levels[:-1]) / 2, numbers)
         mass = np.bincount(nearest, counts, _LEVELS)
         sums = np.bincount(nearest, counts * numbers.astype(float), _LEVELS)
-        levels = np.sort(np.where(mass > 0, sums / np.maximum(mass, 1), levels))
+        levels = np.sort(np.divide(sums, mass, out=levels, where=mass > 0))
     whole_levels: NDArray[np.int16] = np.rint(levels).astype(np.int16)
     return whole_levels

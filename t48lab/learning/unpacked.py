@@ -36,7 +36,8 @@ def _opened(path: Path, _: tuple[int, int]) -> Source:
     with path.open("rb") as file:
         packed = file.read(len(MAGIC)) == MAGIC.encode()
     net = open_packed(path) if packed else open_net(path)
-    return Source(net.structure, net.digest, net)
+    structure = net.playing.structure if isinstance(net, Net) else net.structure
+    return Source(structure, net.digest, net)
 
 
 def source(path: str | Path) -> Source:
@@ -78,7 +79,7 @@ def _made(found: Source) -> tuple[NDArray[np.int32], int]:
     net = found.file
     if isinstance(net, Net):
         net.verify()
-        made, places = quantised(net)
+        made, places = quantised(net.playing)
     else:
         made, places = net.unpack(), net.places
     made = arranged(found.structure, made)
