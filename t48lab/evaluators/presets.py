@@ -33,7 +33,7 @@ D_FINAL = {"largest": 1.0, "violations": -1.0, "roughness": -0.1, "top_left_larg
 PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
     "tuned": (
         "The four terms below with two more, merges and the sum of ranks, all in pure line tables. Found by the "
-        "study tune_six at depth 3; confirmed as the best of tune_deep, which no trial of its own beat.",
+        "study tune_six at depth 3, whose own confirmation did not tell it from its baseline.",
         {
             "terms": {
                 "empty": {"weight": 264.0, "exponent": 0.93},
@@ -47,8 +47,9 @@ PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "tuned_deep": (
-        "The six terms of `tuned` for searches that look five moves and more ahead. Trial 42 of the study tune_deep; "
-        "results/strength sets it beside the others on games that no study has seen.",
+        "The six terms of `tuned` for searches that look five moves and more ahead. Trial 42 of the study tune_deep, "
+        "the luckiest on its own games; its confirmation chose another. results/strength sets it beside the others "
+        "on games that no study has seen.",
         {
             "terms": {
                 "empty": {"weight": 87.0, "exponent": 0.918},

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from optuna.trial import FrozenTrial, TrialState
 
-from t48lab.analysis import with_interval
+from t48lab.analysis import OBJECTIVES, with_interval
 from t48lab.errors import T48Error
 from t48lab.evaluators import get_evaluator
 from t48lab.files import below, write_whole
@@ -178,8 +178,7 @@ def sentences(plan: Plan, verdict: Verdict) -> list[str]:
     lines = [f"Study {plan.name}: {plan.title}".rstrip(": "), f"Objective: {plan.objectives[0]}."]
     if verdict.chosen is not None:
         name, row = f"trial {verdict.chosen}", first.loc[f"trial {verdict.chosen}"]
-        own = _between(row["tuning_value"], row["tuning_low"], row["tuning_high"])
-        lines.append(f"The optimist's figure: {own} in {row['tuning_games']} games of seed {plan.tuning_seed}, {name}.")
+        lines.append(_optimist(plan, first, name))
         lines.append(f"Chosen: {_value(row)} in {row['games']} games of seed {row['seed']}, of {len(first)} agents.")
     for agent, row in last.iterrows():
         against = ""
@@ -189,6 +188,18 @@ def sentences(plan: Plan, verdict: Verdict) -> list[str]:
         lines.append(f"Confirmed: {agent} {_value(row)} in {row['games']} games of seed {row['seed']}{against}.")
     beaten = "it beats every baseline" if verdict.trial is not None else "no trial is confirmed to beat it"
     return [*lines, f"Winner: {verdict.label}, {beaten}. Intervals are 95%."]
+
+
+def _optimist(plan: Plan, first: pd.DataFrame, chosen: str) -> str:
+    """The best trial's figure of its own games, and the chosen trial's where that is another."""
+    own = first["tuning_value"].dropna().astype(float)
+    best = own.idxmax() if OBJECTIVES[plan.objectives[0]].better == "higher" else own.idxmin()
+    said = []
+    for name in dict.fromkeys((str(best), chosen)):
+        row = first.loc[name]
+        value = _between(row["tuning_value"], row["tuning_low"], row["tuning_high"])
+        said.append(f"{value} in {int(row['tuning_games'])} games of seed {plan.tuning_seed}, {name}")
+    return f"The optimist's figure: {'; the chosen: '.join(said)}."
 
 
 def outlook(plan: Plan, spread: pd.DataFrame, verdict: Verdict, folder: Path) -> list[str]:
