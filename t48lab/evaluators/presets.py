@@ -48,8 +48,8 @@ PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "tuned_deep": (
         "The six terms of `tuned` for searches that look five moves and more ahead. Trial 42 of the study tune_deep, "
-        "the luckiest on its own games; its confirmation chose another. results/strength sets it beside the others "
-        "on games that no study has seen.",
+        "the luckiest on its own games; its confirmation preferred the start. results/strength sets it beside "
+        "the others on games that no study has seen.",
         {
             "terms": {
                 "empty": {"weight": 87.0, "exponent": 0.918},

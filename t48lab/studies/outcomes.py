@@ -198,7 +198,7 @@ def _optimist(plan: Plan, first: pd.DataFrame, chosen: str) -> str:
     for name in dict.fromkeys((str(best), chosen)):
         row = first.loc[name]
         value = _between(row["tuning_value"], row["tuning_low"], row["tuning_high"])
-        said.append(f"{value} in {int(row['tuning_games'])} games of seed {plan.tuning_seed}, {name}")
+        said.append(f"{value} in {row['tuning_games']:.0f} games of seed {plan.tuning_seed}, {name}")
     return f"The optimist's figure: {'; the chosen: '.join(said)}."
 
 
