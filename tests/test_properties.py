@@ -212,9 +212,11 @@ def evaluators(draw):
     full = draw(st.none() | WEIGHTS)
     floor = lost != "evaluation" and draw(st.booleans())
     try:
-        return Evaluator(terms=terms, lost=lost, full=full, floor=floor)
+        made = Evaluator(terms=terms, lost=lost, full=full, floor=floor)
+        made.revision(Rules())  # numbers too far apart are refused where tables are made
     except T48Error:
         assume(False)
+    return made
 
 
 @given(evaluators())
@@ -242,6 +244,8 @@ def agents(draw):
             values[name] = draw(st.sampled_from(sorted(PRESETS)) | evaluators())
         elif name == "order":
             values[name] = tuple(draw(st.permutations(["up", "right", "down", "left"])))
+        elif name == "objective":
+            values[name] = draw(st.sampled_from(["score", "adversary", "tile:64"]))
         elif name == "win":
             values[name] = 2 ** draw(st.integers(2, 16))
         elif known.choices:
