@@ -162,6 +162,15 @@ def test_another_training_is_refused(tmp_path):
         train(training("3x3", "tc", rate=0.5), tmp_path)
 
 
+def test_what_is_known_of_a_net_that_is_gone_is_not_overwritten(tmp_path):
+    net = train(training("3x3", "td"), tmp_path)
+    net.path.unlink()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix != ".lock"}
+    with pytest.raises(T48Error, match="whose net is not there, choose another --out"):
+        train(training("3x3", "td"), tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix != ".lock"} == before
+
+
 def test_a_folder_trains_one_training_at_a_time(tmp_path):
     with trainer_module._locked(tmp_path), pytest.raises(T48Error, match="is in use by another training"):
         train(training("3x3", "tc"), tmp_path)

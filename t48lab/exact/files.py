@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 
 from t48lab.errors import T48Error
 from t48lab.files import told
+from t48lab.kernels.layout import BOOK_INDEX
 
 VERSION = 2
-HEAD, ROW = 1024, 24
+HEAD, ROW = 8 * BOOK_INDEX, 24
 
 
 class LayerFile:

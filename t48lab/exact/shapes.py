@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from t48lab.compiled import load
 from t48lab.errors import T48Error
+from t48lab.kernels.layout import FIRST_SUM
 from t48lab.rules import Rules
 
 MOST_CELLS = 9
@@ -37,7 +38,7 @@ def check_size(rules: Rules, memory: float | None = None) -> None:
 
 def totals(rules: Rules) -> range:
     """The sums of tiles that positions can have: two 2s and up, to one tile of each kind."""
-    return range(4, 2 ** (rules.rows * rules.cols + 2) - 2, 2)
+    return range(FIRST_SUM, 2 ** (rules.rows * rules.cols + 2) - 2, 2)
 
 
 def top_rank(rules: Rules) -> int:

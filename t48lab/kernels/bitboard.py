@@ -14,7 +14,7 @@ from numba.extending import intrinsic, overload
 from t48lab.kernels.layout import RULES, TABLE
 from t48lab.kernels.pointers import P_U16, P_U64
 from t48lab.kernels.rng import next_u64, scaled, times
-from t48lab.kernels.signature import I64, KERNEL, U16S, U64, U64S
+from t48lab.kernels.signature import F64, I64, KERNEL, U16S, U64, U64S
 
 U = np.uint64
 CELLS = U(0x1111111111111111)
@@ -314,3 +314,9 @@ def playout(b, moves, rules, stream, limit, merge_first):
     The points made on the way are potential(board) - potential(b) - 4 * (4s spawned).
     """
     return random_play(b, moves, rules, stream, stream, limit, merge_first)
+
+
+@njit(F64(U64S), **KERNEL)
+def four_probability(rules):
+    """How likely a spawned tile is a 4: the threshold of 32 bits back to nine decimals."""
+    return round(np.float64(rules[RULES.FOUR]) / 4.294967296) / 1e9

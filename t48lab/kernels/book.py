@@ -9,31 +9,18 @@ from numba import njit
 
 from t48lab.kernels.bitboard import empties
 from t48lab.kernels.keys import KEYS, write_keys
-from t48lab.kernels.layout import RULES
+from t48lab.kernels.layout import BOOK_INDEX, FIRST_SUM, RULES
 from t48lab.kernels.signature import BOOK, F64S, I32S, I64, I64S, KERNEL, U64, U64S
+from t48lab.kernels.tilesums import tile_sum
 
 U = np.uint64
-INDEX = 128
-"""The 64-bit word at which a file's index begins."""
-FIRST_TOTAL = 4
-"""The sum of tiles of the first layer; each has 2 more."""
 MOST_SPAWNS = 18
-
-
-@njit(U64(U64), **KERNEL)
-def tile_sum(b):
-    """The sum of a board's tiles."""
-    total = U(0)
-    while b != U(0):
-        total += (U(1) << (b & U(15))) & ~U(1)
-        b >>= U(4)
-    return total
 
 
 @njit(I64(U64, U64, I32S, BOOK), **KERNEL)
 def place_of(key, layer, lines, book):
     """The word of `book` that holds a position's value, -1 when the position is not in its layer."""
-    row = INDEX + 3 * layer
+    row = BOOK_INDEX + 3 * layer
     words = lines[2 * row : 2 * row + 4].view(np.uint32)
     first, count = (U(words[0]) | U(words[1]) << U(32)) >> U(2), U(words[2]) | U(words[3]) << U(32)
     low, high = U(0), count
@@ -67,7 +54,7 @@ def value_spawns(after, rules, lines, book, boards, keys, codes, values):
     write_keys(boards, count, rules, True, keys)
     here = book.view(np.float64)
     for k in range(count):
-        layer = (tile_sum(boards[k]) - U(FIRST_TOTAL)) >> U(1)
+        layer = U(tile_sum(boards[k]) - FIRST_SUM // 2)
         place = place_of(U(keys[k]), layer, lines, book)
         values[k] = here[place] if place >= 0 else np.nan
     return count

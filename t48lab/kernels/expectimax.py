@@ -6,7 +6,7 @@ A chance node averages over spawns, a decision node takes the best legal move; d
 import numpy as np
 from numba import njit, types
 
-from t48lab.kernels.bitboard import popcount, slide, trailing_zeros
+from t48lab.kernels.bitboard import four_probability, popcount, slide, trailing_zeros
 from t48lab.kernels.chance import HEAD, ILLEGAL, NET_LEAVES, ONE, ZERO, U, chance
 from t48lab.kernels.choice import TIE, preferred
 from t48lab.kernels.clock import cpu
@@ -55,9 +55,7 @@ def prepare(settings, reals, rules, extra, w, i, f):
     i[HEAD.LEAF_STATE], i[HEAD.USE_TABLE] = settings[SETTINGS.LEAF_STATE], settings[SETTINGS.USE_TABLE]
     i[HEAD.FOURS], i[HEAD.FULL_IS_LEAF] = settings[SETTINGS.FOURS], settings[SETTINGS.FULL_IS_LEAF]
     w[HEAD.TABLE_SHIFT] = U(64) - trailing_zeros(U(settings[SETTINGS.CAPACITY]))
-    f[HEAD.FOUR_P] = (
-        round(np.float64(rules[RULES.FOUR]) / 4.294967296) / 1e9
-    )  # a threshold of 32 bits back to nine decimals
+    f[HEAD.FOUR_P] = four_probability(rules)
     f[HEAD.FOUR_COST] = np.float64(extra[EXTRA.FOUR])
     f[HEAD.FLOOR] = np.float64(extra[EXTRA.LOST]) if extra[EXTRA.FLOORED] else ILLEGAL
     if reals[REALS.CUTOFF] > 0.0:

@@ -318,6 +318,12 @@ class Mode(NamedTuple):
     OPEN_LIST: int = 1
 
 
+BOOK_INDEX = 128
+"""The 64-bit word at which the index of a file of layers begins, see `exact/files.py`."""
+FIRST_SUM = 4
+"""The sum of tiles of the first layer, of two 2s; each layer has 2 more."""
+
+
 class Goal(NamedTuple):
     """What best play is for."""
 

@@ -3,13 +3,11 @@
 import numpy as np
 from numba import njit
 
-from t48lab.kernels.bitboard import built, slide
+from t48lab.kernels.bitboard import built, four_probability, slide
 from t48lab.kernels.book import MOST_SPAWNS, value_spawns
 from t48lab.kernels.choice import preferred
-from t48lab.kernels.layout import GOAL, OUT, RULES, SETTINGS
+from t48lab.kernels.layout import GOAL, OUT, SETTINGS
 from t48lab.kernels.signature import F64, F64S, I64, I64S, KERNEL, SEARCH
-
-WORD32 = 4.294967296
 
 
 @njit(F64(F64S, I64S, I64, I64, F64), **KERNEL)
@@ -37,7 +35,7 @@ def search(board, agent, stream, out):
     settings, moves, rules = agent.settings, agent.moves, agent.rules
     boards, keys = np.empty(MOST_SPAWNS, np.uint64), np.empty(MOST_SPAWNS, np.uint32)
     codes, values = np.empty(MOST_SPAWNS, np.int64), np.empty(MOST_SPAWNS)
-    goal, four = settings[SETTINGS.GOAL], round(np.float64(rules[RULES.FOUR]) / WORD32) / 1e9
+    goal, four = settings[SETTINGS.GOAL], four_probability(rules)
     out[:] = np.nan
     out[OUT.NODES :] = 0.0
     out[OUT.NODES] = 1.0

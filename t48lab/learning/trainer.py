@@ -29,7 +29,7 @@ from t48lab.learning.training import Training
 from t48lab.machine import commit, now
 from t48lab.progress import Progress
 
-CHECKPOINT = "checkpoint.net"
+CHECKPOINT, ABOUT = "checkpoint.net", "net.json"
 BLOCK = 1000
 """Games of one row of the learning curve."""
 TILES = tuple(2**rank for rank in range(11, 16))
@@ -71,7 +71,7 @@ def train(
                     saved = monotonic()
         run.save()
     net = open_net(folder / CHECKPOINT)
-    write_whole(folder / "net.json", f"{json.dumps(net.about, indent=1)}\n".encode())
+    write_whole(folder / ABOUT, f"{json.dumps(net.about, indent=1)}\n".encode())
     return net
 
 
@@ -90,6 +90,8 @@ class _Run:
         self.slides = self.kernel.build_slides(moves)
         if (folder / CHECKPOINT).exists():
             self._resume(open_net(folder / CHECKPOINT))
+        elif (folder / ABOUT).exists():
+            raise T48Error(f"{folder} tells of a training whose net is not there, choose another --out")
         elif training.initial:
             self.weights[: structure.entries] = training.initial / structure.lookups
 
