@@ -49,7 +49,7 @@ faults: $(READY) ## kill processes KILLS times, fill disks, damage files, and lo
 	T48LAB_KILLS=$(KILLS) $(PYTEST) -m faults -s
 	T48LAB_EXAMPLES=3000 $(PYTEST) tests/test_properties.py
 
-quickfaults: $(READY) ## the fault tests in two minutes: few kills, few compilations
+quickfaults: $(READY) ## the fault tests with few kills and few compilations
 	T48LAB_KILLS=2 $(PYTEST) -n $(WORKERS) --dist loadfile -m "faults and not slow"
 
 recursion: $(READY) ## every search against plain recursion on POSITIONS positions, with its table and without
